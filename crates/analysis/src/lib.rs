@@ -1,0 +1,1 @@
+//! Raddle: folds over the events of a run, and statistics over runs

@@ -1,0 +1,1 @@
+//! Raddle: the sans-I/O director that runs one interleaving

@@ -1,0 +1,1 @@
+//! Raddle: strategies between runs

@@ -1,0 +1,1 @@
+//! Raddle: strategies within a run

@@ -1,0 +1,1 @@
+//! The library front end: std-shaped types under a scheduler.

@@ -1,0 +1,1 @@
+//! Raddle: what people and other tools read

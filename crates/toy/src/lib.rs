@@ -1,0 +1,1 @@
+//! Raddle: a front end for tests that runs small programs given as data

@@ -1,0 +1,1 @@
+//! Raddle: the formats that are read back
