@@ -1,1 +1,15 @@
-//! Raddle: the sans-I/O director that runs one interleaving
+//! The engine: runs one interleaving. It is told what each task is about to do, asks the policy
+//! who goes on, keeps the objects' state and feeds the analyses. It owns no stacks, no threads and
+//! no processes and does no I/O: a front end carries out what it says.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod check;
+mod deadlock;
+mod director;
+mod spin;
+mod time;
+
+pub use director::{End, Engine, Next};

@@ -1,1 +1,28 @@
-//! Raddle: ids, operations, objects, plans, traces and failures; pure semantics, no I/O
+//! The model: ids, operations and their dependence, the objects' semantics, the seam between
+//! engine and strategies, plans, traces and failures. Pure: no I/O, no unsafe, no clock.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+pub mod dice;
+pub mod failure;
+pub mod hash;
+pub mod ids;
+pub mod objects;
+pub mod op;
+pub mod plan;
+pub mod policy;
+pub mod taskset;
+pub mod trace;
+pub mod world;
+
+pub use dice::{Dice, Rng};
+pub use failure::{Failure, FailureKind};
+pub use ids::{ObjectId, SiteId, TaskId};
+pub use op::{Access, Kind, Mode, Op, Order, Span};
+pub use plan::{Decision, Plan, PointSet, Schedule, SpinMode, Tail, TimeMode};
+pub use policy::{Choice, Divergence, Pending, Pick, Policy, View};
+pub use taskset::TaskSet;
+pub use trace::{Analysis, Event, Outcome, Recorder, Trace};
+pub use world::World;

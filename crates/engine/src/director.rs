@@ -1,0 +1,435 @@
+//! The director: routes announcements to the world, the policy and the analyses, and nothing else.
+//!
+//! A front end calls [`Engine::arrive`] when a task reaches an operation. The engine asks the
+//! policy, lets one task's operation happen and answers who that was; the front end lets that
+//! task run up to its next operation. A task that has just been made runs to its first operation
+//! before anybody else goes on ([`Engine::announce`]), so that the policy never decides blind.
+
+use crate::check::Check;
+use crate::deadlock;
+use crate::spin::Spin;
+use crate::time::Time;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::vec::Vec;
+use raddle_model::objects::State;
+use raddle_model::{
+    Analysis, Choice, Decision, Divergence, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op, Outcome, Pick,
+    Plan, PointSet, Policy, Schedule, SiteId, SpinMode, TaskId, TaskSet, TimeMode, Trace, View, World,
+};
+
+/// Who goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// This task's operation has happened, with the outcome [`Engine::outcome`]: it runs on.
+    Run(TaskId),
+    /// The run is over; [`Engine::end`] says how.
+    Over,
+}
+
+/// How a run ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum End {
+    /// Main returned.
+    Finished,
+    /// A bug was found.
+    Failed(Failure),
+    /// The policy lost interest.
+    Cut,
+    /// The run left the prefix it was to follow.
+    Diverged(Divergence),
+}
+
+/// One run. It is used for many runs in a row, so that nothing is allocated in the steady state.
+#[derive(Debug)]
+pub struct Engine<P, A> {
+    world: World,
+    policy: P,
+    analysis: A,
+    points: PointSet,
+    time: Time,
+    time_mode: TimeMode,
+    spin: Spin,
+    check: Check,
+    decisions: Vec<Decision>,
+    outcomes: Vec<Outcome>,
+    // invariant: empty between calls of `schedule`; kept for its memory.
+    pickable: TaskSet,
+    current: Option<TaskId>,
+    steps: u64,
+    steps_max: u64,
+    end: Option<End>,
+    saw_try: bool,
+}
+
+impl<P: Policy, A: Analysis> Engine<P, A> {
+    /// An engine that is ready for [`Engine::begin`].
+    pub fn new(policy: P, analysis: A) -> Engine<P, A> {
+        Engine {
+            world: World::default(),
+            policy,
+            analysis,
+            points: PointSet::default(),
+            time: Time::default(),
+            time_mode: TimeMode::Any,
+            spin: Spin::default(),
+            check: Check::default(),
+            decisions: Vec::new(),
+            outcomes: Vec::new(),
+            pickable: TaskSet::EMPTY,
+            current: None,
+            steps: 0,
+            steps_max: 0,
+            end: None,
+            saw_try: false,
+        }
+    }
+
+    /// Begins a run in which main runs up to its first operation. The policy must be the plan's.
+    /// `record` asks for a schedule that can be checked.
+    pub fn begin(&mut self, plan: &Plan, record: bool) {
+        if self.points != plan.points {
+            self.points = plan.points.clone();
+        }
+        self.world.begin(plan.spurious_max);
+        self.analysis.begin();
+        self.time.begin();
+        self.time_mode = plan.time;
+        self.spin.begin(plan.spin == SpinMode::Park);
+        self.check.begin(record, &plan.prefix.checks);
+        self.decisions.clear();
+        self.outcomes.clear();
+        self.outcomes.push(Outcome::Done);
+        self.current = None;
+        self.steps = 0;
+        self.steps_max = plan.steps_max;
+        self.end = None;
+        self.saw_try = false;
+    }
+
+    /// The state of objects and tasks.
+    #[inline]
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// The same, for registering objects.
+    #[inline]
+    pub fn world_mut(&mut self) -> &mut World {
+        &mut self.world
+    }
+
+    /// The policy, to be replaced or restarted between runs.
+    pub fn policy_mut(&mut self) -> &mut P {
+        &mut self.policy
+    }
+
+    /// The analyses.
+    pub fn analysis(&self) -> &A {
+        &self.analysis
+    }
+
+    /// The analyses, to be set up between runs.
+    pub fn analysis_mut(&mut self) -> &mut A {
+        &mut self.analysis
+    }
+
+    /// Number of events so far.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// How the run ended, if it has.
+    pub fn end(&self) -> Option<&End> {
+        self.end.as_ref()
+    }
+
+    /// How a task's last operation ended.
+    #[inline]
+    pub fn outcome(&self, task: TaskId) -> Outcome {
+        self.outcomes[task.index()]
+    }
+
+    /// The decisions so far.
+    pub fn decisions(&self) -> &[Decision] {
+        &self.decisions
+    }
+
+    /// Whether a try or timed operation on a lock was seen: later plans must make releases points.
+    pub fn saw_try(&self) -> bool {
+        self.saw_try
+    }
+
+    /// Whether a spinning task was ever held back.
+    pub fn parked(&self) -> bool {
+        self.spin.used
+    }
+
+    /// The schedule of the run so far, without its fingerprint.
+    pub fn schedule(&self) -> Schedule {
+        Schedule { decisions: self.decisions.clone(), checks: self.check.entries.clone(), fingerprint: 0 }
+    }
+
+    /// Everything about the run but its events, which a [`raddle_model::Recorder`] has.
+    pub fn trace(&self, events: Vec<Event>) -> Trace {
+        let tasks = self.world.tasks();
+        Trace {
+            events,
+            pending: self.world.live().map(|task| (task, self.world.task(task).op)).collect(),
+            names: tasks.iter().map(|task| task.name).collect(),
+            parents: tasks.iter().map(|task| task.parent).collect(),
+            schedule: self.schedule(),
+        }
+    }
+
+    /// Whether the policy is asked before this operation.
+    #[inline]
+    pub fn is_point(&self, op: &Op) -> bool {
+        self.points.contains(op)
+    }
+
+    /// A task says what it is about to do, and others go on first: for a task that was just made.
+    pub fn announce(&mut self, task: TaskId, op: Op) {
+        self.spin.settle();
+        if op.mode != Mode::Block && matches!(op.kind, Kind::Lock | Kind::ReadLock | Kind::WriteLock) {
+            self.saw_try = true;
+        }
+        if !self.world.announce(task, op)
+            && op.mode == Mode::Block
+            && let Some(tasks) = deadlock::cycle(&self.world, task)
+        {
+            self.fail(deadlock::of_cycle(&self.world, tasks));
+        }
+    }
+
+    /// A task has reached a scheduling point. Says who goes on.
+    #[inline]
+    pub fn arrive(&mut self, task: TaskId, op: Op) -> Next {
+        self.announce(task, op);
+        self.schedule_next()
+    }
+
+    /// An operation that is no scheduling point happens at once.
+    pub fn perform(&mut self, task: TaskId, op: Op) -> Outcome {
+        self.spin.settle();
+        self.world.announce(task, op);
+        self.execute(task, 0);
+        self.outcome(task)
+    }
+
+    /// Makes a task. It must run to its first operation next.
+    pub fn spawn(&mut self, parent: TaskId, site: SiteId) -> TaskId {
+        match self.perform(parent, Op::new(Kind::Spawn, ObjectId::NONE, site)) {
+            Outcome::Spawned(child) => child,
+            other => panic!("raddle bug: a spawn gave {other:?}"),
+        }
+    }
+
+    /// A value below `arity`, chosen by the policy.
+    pub fn choose(&mut self, task: TaskId, arity: u32, site: SiteId) -> u32 {
+        let choice = Choice { kind: Kind::Choose, arity, object: ObjectId::NONE, site };
+        let value = self.decide(&choice);
+        self.spin.settle();
+        self.world.announce(task, Op::new(Kind::Choose, ObjectId::NONE, site).arg(u64::from(arity)));
+        self.execute(task, value);
+        value
+    }
+
+    /// The task's last store or read-modify-write left the value as it was.
+    pub fn unchanged(&mut self, object: ObjectId) {
+        self.world.unchanged(object);
+        self.spin.unchanged(&self.world);
+    }
+
+    /// What the task's clock says, in nanoseconds since the run began.
+    pub fn now(&mut self, task: TaskId) -> u64 {
+        self.time.now(task)
+    }
+
+    /// A bug was found. The first one counts.
+    pub fn fail(&mut self, failure: Failure) {
+        if self.end.is_none() {
+            self.end = Some(End::Failed(failure));
+        }
+    }
+
+    fn diverge(&mut self, divergence: Box<Divergence>) {
+        if self.end.is_none() {
+            self.end = Some(End::Diverged(*divergence));
+        }
+    }
+
+    fn decide(&mut self, choice: &Choice) -> u32 {
+        if choice.arity <= 1 || self.end.is_some() {
+            return 0;
+        }
+        match self.policy.choose(choice) {
+            Ok(value) => {
+                assert!(value < choice.arity, "raddle bug: the policy chose {value} of {}", choice.arity);
+                self.decisions.push(Decision::Choose(value));
+                value
+            }
+            Err(mut divergence) => {
+                divergence.step = self.steps;
+                self.diverge(divergence);
+                0
+            }
+        }
+    }
+
+    /// Lets the policy pick until a task has something to run.
+    pub fn schedule_next(&mut self) -> Next {
+        while self.end.is_none() {
+            let Some(task) = self.pick() else { continue };
+            let op = &self.world.task(task).op;
+            let kind = op.kind;
+            let pick = if kind == Kind::NotifyOne { self.choose_waiter(task) } else { 0 };
+            self.current = Some(task);
+            self.execute(task, pick);
+            match kind {
+                Kind::Exit => {}
+                Kind::End => self.finished(),
+                _ if self.end.is_none() => return Next::Run(task),
+                _ => {}
+            }
+        }
+        Next::Over
+    }
+
+    /// Asks the policy. None if that ended the run.
+    #[inline]
+    fn pick(&mut self) -> Option<TaskId> {
+        if self.steps >= self.steps_max {
+            self.out_of_steps();
+            return None;
+        }
+        let simple = self.time_mode == TimeMode::Any && self.spin.parked().is_empty();
+        if !simple {
+            self.restrict();
+        }
+        let enabled = if simple { self.world.enabled_tasks() } else { &self.pickable };
+        let forced = enabled.single();
+        if forced.is_none() && enabled.is_empty() {
+            self.fail(deadlock::of_all(&self.world));
+            return None;
+        }
+        let view = View { step: self.steps, current: self.current, enabled, world: &self.world };
+        match self.policy.pick(&view) {
+            Pick::Run(task) => {
+                assert!(enabled.contains(task), "raddle bug: the policy picked {task:?}, which cannot run");
+                if forced.is_none() {
+                    self.decisions.push(Decision::Run(task));
+                }
+                Some(task)
+            }
+            Pick::Cut => {
+                self.end = Some(End::Cut);
+                None
+            }
+            Pick::Diverged(mut divergence) => {
+                divergence.step = self.steps;
+                self.diverge(divergence);
+                None
+            }
+        }
+    }
+
+    /// Leaves out those that are held back: spinning tasks and, under lazy time, whoever could
+    /// only time out. If nobody is left, the spinning ones come back, then the earliest deadline.
+    #[cold]
+    fn restrict(&mut self) {
+        let enabled = self.world.enabled_tasks();
+        self.pickable.copy_from(enabled);
+        let mut timers = TaskSet::EMPTY;
+        if self.time_mode == TimeMode::Lazy {
+            timers = enabled.iter().filter(|&task| passes_time(&self.world, task)).collect();
+            self.pickable.subtract(&timers);
+        }
+        self.pickable.subtract(self.spin.parked());
+        if !self.pickable.is_empty() {
+            return;
+        }
+        self.pickable.copy_from(enabled);
+        self.pickable.subtract(&timers);
+        if !self.pickable.is_empty() {
+            self.spin.release_all();
+        } else if let Some(task) =
+            timers.iter().min_by_key(|&task| self.time.deadline(task, &self.world.task(task).op))
+        {
+            self.pickable.insert(task);
+        }
+    }
+
+    #[cold]
+    fn out_of_steps(&mut self) {
+        let tasks: Vec<TaskId> = self.world.live().collect();
+        let sites = tasks.iter().map(|&task| self.world.task(task).op.site).collect();
+        let (kind, message) = if self.spin.stuck {
+            let waits: Vec<_> = tasks
+                .iter()
+                .filter(|&&task| self.world.enabled_tasks().contains(task))
+                .map(|&task| {
+                    let object = self.world.task(task).op.object;
+                    let what = if object.is_some() { self.world.object(object).state.noun() } else { "nothing visible" };
+                    format!("{} looks again and again at {what} {object:?}", self.world.path(task))
+                })
+                .collect();
+            (FailureKind::Livelock, format!("nobody makes progress: {}", waits.join("; ")))
+        } else {
+            (FailureKind::Steps, format!("the run did not end within {} steps", self.steps_max))
+        };
+        self.fail(Failure { kind, message, tasks, sites });
+    }
+
+    fn choose_waiter(&mut self, task: TaskId) -> u32 {
+        let op = self.world.task(task).op;
+        let arity = match &self.world.object(op.object).state {
+            State::Condvar(condvar) => condvar.waiters.len() as u32,
+            other => panic!("raddle bug: a notification of a {}", other.noun()),
+        };
+        self.decide(&Choice { kind: Kind::NotifyOne, arity, object: op.object, site: op.site })
+    }
+
+    /// A task's pending operation happens.
+    #[inline]
+    fn execute(&mut self, task: TaskId, pick: u32) {
+        let op = self.world.task(task).op;
+        let index = self.world.task(task).events;
+        let outcome = self.world.step(task, pick);
+        let event = Event { task, index, op, outcome };
+        self.steps += 1;
+        self.outcomes[task.index()] = outcome;
+        if let Outcome::Spawned(_) = outcome {
+            self.outcomes.push(Outcome::Done);
+        }
+        self.time.event(&event);
+        self.spin.event(&event, &self.world);
+        self.analysis.event(&event, &self.world);
+        if let Err(divergence) = self.check.event(&event) {
+            self.diverge(divergence);
+        }
+        if outcome == Outcome::Misuse {
+            let message = format!("{} does {:?} on a {} that it does not hold", self.world.path(task), op.kind,
+                self.world.object(op.object).state.noun());
+            self.fail(Failure { kind: FailureKind::Misuse, message, tasks: alloc::vec![task], sites: alloc::vec![op.site] });
+        }
+    }
+
+    fn finished(&mut self) {
+        match self.policy.finished(self.steps) {
+            Ok(()) => self.end = Some(End::Finished),
+            Err(divergence) => self.diverge(divergence),
+        }
+    }
+}
+
+/// Whether the task's pending operation could only let time pass.
+fn passes_time(world: &World, task: TaskId) -> bool {
+    let op = &world.task(task).op;
+    match (op.kind, op.mode) {
+        (Kind::Sleep, _) => true,
+        (Kind::Wake, Mode::Timed) => !world.task(task).woken,
+        (_, Mode::Timed) => !world.succeeds(task, op),
+        _ => false,
+    }
+}

@@ -1,0 +1,81 @@
+//! Failures: a found bug is a value.
+
+use crate::ids::{SiteId, TaskId};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What kind of bug (DESIGN §10).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum FailureKind {
+    /// A failed assertion.
+    Assertion,
+    /// Any other panic that reached main, or that nobody joined.
+    Panic,
+    /// A cycle of owners, or nobody can run.
+    Deadlock,
+    /// Two accesses, one of them a write, that nothing orders.
+    Race,
+    /// Only spinning tasks were left, up to the step bound.
+    Livelock,
+    /// No hook was reached for a while.
+    Hang,
+    /// The step bound.
+    Steps,
+    /// A forbidden operation on an object.
+    Misuse,
+    /// A run that did not repeat.
+    Nondeterminism,
+}
+
+impl FailureKind {
+    /// All of them.
+    pub const ALL: [FailureKind; 9] = [
+        FailureKind::Assertion,
+        FailureKind::Panic,
+        FailureKind::Deadlock,
+        FailureKind::Race,
+        FailureKind::Livelock,
+        FailureKind::Hang,
+        FailureKind::Steps,
+        FailureKind::Misuse,
+        FailureKind::Nondeterminism,
+    ];
+
+    /// `assertion`, `deadlock`, …
+    pub fn name(self) -> &'static str {
+        match self {
+            FailureKind::Assertion => "assertion",
+            FailureKind::Panic => "panic",
+            FailureKind::Deadlock => "deadlock",
+            FailureKind::Race => "race",
+            FailureKind::Livelock => "livelock",
+            FailureKind::Hang => "hang",
+            FailureKind::Steps => "steps",
+            FailureKind::Misuse => "misuse",
+            FailureKind::Nondeterminism => "nondeterminism",
+        }
+    }
+}
+
+/// A found bug.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// What kind.
+    pub kind: FailureKind,
+    /// For people.
+    pub message: String,
+    /// The tasks involved.
+    pub tasks: Vec<TaskId>,
+    /// The sites involved.
+    pub sites: Vec<SiteId>,
+}
+
+impl Failure {
+    /// What makes two failures the same bug: kind and sites, in no order.
+    pub fn identity(&self) -> (FailureKind, Vec<SiteId>) {
+        let mut sites = self.sites.clone();
+        sites.sort_unstable();
+        sites.dedup();
+        (self.kind, sites)
+    }
+}

@@ -1,0 +1,80 @@
+//! What tasks can conflict on, one file for each kind. An object knows its own state and rules;
+//! [`crate::world::World`] routes operations to it and keeps track of who can run.
+
+pub mod barrier;
+pub mod channel;
+pub mod condvar;
+pub mod mutex;
+pub mod once;
+pub mod rwlock;
+pub mod semaphore;
+
+use crate::ids::{SiteId, TaskId};
+use crate::taskset::TaskSet;
+
+/// The state of an object.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum State {
+    /// A task, as something to join.
+    Task {
+        /// Which one.
+        task: TaskId,
+        /// Whether it has exited.
+        exited: bool,
+    },
+    /// A task's park token. The flag says that it is there.
+    Token(bool),
+    /// A mutex.
+    Mutex(mutex::Mutex),
+    /// A readers-writer lock.
+    RwLock(rwlock::RwLock),
+    /// A condition variable.
+    Condvar(condvar::Condvar),
+    /// A semaphore.
+    Semaphore(semaphore::Semaphore),
+    /// A barrier.
+    Barrier(barrier::Barrier),
+    /// A once.
+    Once(once::Once),
+    /// A channel.
+    Channel(channel::Channel),
+    /// An atomic. Its value lives in the program's own memory.
+    Atomic,
+    /// Plain memory. Its value lives in the program's own memory.
+    Cell,
+}
+
+impl State {
+    /// What people call it.
+    pub fn noun(&self) -> &'static str {
+        match self {
+            State::Task { .. } => "task",
+            State::Token(_) => "park token",
+            State::Mutex(_) => "mutex",
+            State::RwLock(_) => "rwlock",
+            State::Condvar(_) => "condvar",
+            State::Semaphore(_) => "semaphore",
+            State::Barrier(_) => "barrier",
+            State::Once(_) => "once",
+            State::Channel(_) => "channel",
+            State::Atomic => "atomic",
+            State::Cell => "cell",
+        }
+    }
+}
+
+/// An object with those who wait for it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Object {
+    /// Its state.
+    pub state: State,
+    /// Tasks whose pending operation may have to wait for this object. For two-sided objects the
+    /// readers or receivers.
+    pub waiting: TaskSet,
+    /// The other side: writers, senders.
+    pub waiting_other: TaskSet,
+    /// Number of changes so far: equal numbers mean that a reader reads the same.
+    pub version: u32,
+    /// Where it was first used.
+    pub site: SiteId,
+}

@@ -1,0 +1,313 @@
+//! Operations: what a task is about to do. [`Op::conflicts`] is the one definition of dependence;
+//! the fingerprint, the policies, the explorers and the oracles all use it.
+//!
+//! Dependence is static: it is read off the announced operation, never off the state it will meet.
+//! An operation that may write counts as a write even if it turns out to fail, since two
+//! linearizations of one partial order must agree on what each event is.
+
+use crate::ids::{ObjectId, SiteId};
+
+/// What is done. The comment names what the extents are and how they are accessed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Kind {
+    /// Makes a task. No extent: the child is known only afterwards, and program order holds.
+    Spawn,
+    /// The task's last operation. Writes its own task object.
+    Exit,
+    /// Waits for a task to exit. Reads its task object.
+    Join,
+    /// Asks whether a task has exited. Reads its task object.
+    Finished,
+    /// The end of the process. Conflicts with everything.
+    End,
+    /// Offers the processor. No extent.
+    Yield,
+    /// Sleeps for `arg` nanoseconds of virtual time. No extent.
+    Sleep,
+    /// Waits for the task's own token and takes it. Writes the token.
+    Park,
+    /// Gives a task its token. Writes the token.
+    Unpark,
+    /// A value chosen by the policy. No extent.
+    Choose,
+    /// Takes a mutex. Writes it.
+    Lock,
+    /// Gives a mutex back. Writes it.
+    Unlock,
+    /// Takes a read lock. Reads the lock: readers do not exclude each other.
+    ReadLock,
+    /// Takes a write lock. Writes the lock.
+    WriteLock,
+    /// Gives a read lock back. Reads the lock.
+    ReadUnlock,
+    /// Gives a write lock back. Writes the lock.
+    WriteUnlock,
+    /// Turns a write lock into a read lock. Writes the lock.
+    Downgrade,
+    /// Gives back the mutex `second` and queues on the condition variable. Writes both.
+    Wait,
+    /// Leaves the condition variable and takes the mutex `second` again. Writes both.
+    Wake,
+    /// Wakes one waiter, which the policy chooses. Writes the condition variable.
+    NotifyOne,
+    /// Wakes all waiters. Writes the condition variable.
+    NotifyAll,
+    /// Takes `arg` permits of a semaphore. Writes it.
+    Acquire,
+    /// Gives `arg` permits. Writes the semaphore.
+    Release,
+    /// Arrives at a barrier. Writes it.
+    Arrive,
+    /// Leaves a barrier that has opened. Reads it.
+    Leave,
+    /// Looks whether a once is complete. Reads it.
+    OnceGet,
+    /// Enters a once, or finds it complete. Writes it.
+    OnceEnter,
+    /// Leaves a once: complete if `arg` is 1, incomplete again otherwise. Writes it.
+    OnceDone,
+    /// Puts a message into a channel. Writes it.
+    Send,
+    /// Waits until the message put into a rendezvous channel is taken. Reads the channel.
+    Handover,
+    /// Says that a receiver stands at a rendezvous channel. Writes it.
+    RecvReady,
+    /// Takes a message out of a channel. Writes it.
+    Recv,
+    /// One sender goes. Writes the channel.
+    DropSender,
+    /// The receiver goes. Writes the channel.
+    DropReceiver,
+    /// An atomic load. Reads.
+    Load,
+    /// An atomic store. Writes.
+    Store,
+    /// An atomic read-modify-write, a failed compare-exchange included. Writes.
+    Rmw,
+    /// A memory fence. No extent: it affects only sync order.
+    Fence,
+    /// A plain read of memory. Reads.
+    CellRead,
+    /// A plain write of memory. Writes.
+    CellWrite,
+}
+
+/// Whether an operation may wait for its object.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum Mode {
+    /// Waits until it can be done: disabled until then.
+    Block,
+    /// Never waits: fails if it cannot be done.
+    Try,
+    /// Always enabled: times out if it cannot be done when it is run.
+    Timed,
+}
+
+/// C11 memory orders. Values are sequentially consistent; orders affect only sync order.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum Order {
+    /// No ordering.
+    Relaxed,
+    /// Acquire.
+    Acquire,
+    /// Release.
+    Release,
+    /// Both.
+    AcqRel,
+    /// Sequentially consistent.
+    SeqCst,
+}
+
+impl Order {
+    /// Whether a load with this order acquires.
+    pub fn acquires(self) -> bool {
+        matches!(self, Order::Acquire | Order::AcqRel | Order::SeqCst)
+    }
+
+    /// Whether a store with this order releases.
+    pub fn releases(self) -> bool {
+        matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
+    }
+}
+
+/// How an extent is accessed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// Reads commute with each other.
+    Read,
+    /// A write commutes with no access to the same extent.
+    Write,
+}
+
+/// Part of an object, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Span {
+    /// First byte.
+    pub start: u32,
+    /// Number of bytes.
+    pub len: u32,
+}
+
+impl Span {
+    /// The whole object.
+    pub const WHOLE: Span = Span { start: 0, len: u32::MAX };
+
+    /// Whether two spans share a byte.
+    #[inline]
+    pub fn overlaps(self, other: Span) -> bool {
+        let end = |span: Span| u64::from(span.start) + u64::from(span.len);
+        u64::from(self.start) < end(other) && u64::from(other.start) < end(self)
+    }
+}
+
+/// An operation: announced before it happens, and seen by the policy.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Op {
+    /// What is done.
+    pub kind: Kind,
+    /// Whether it waits.
+    pub mode: Mode,
+    /// Memory order, for atomics and fences.
+    pub order: Order,
+    /// First extent's object.
+    pub object: ObjectId,
+    /// Second extent's object (the mutex of a condition variable), always whole.
+    pub second: ObjectId,
+    /// First extent's bytes.
+    pub span: Span,
+    /// Duration in nanoseconds, permits, or another number the kind defines.
+    pub arg: u64,
+    /// Where in the source.
+    pub site: SiteId,
+}
+
+impl Op {
+    /// An operation on a whole object that waits if it must.
+    #[inline]
+    pub fn new(kind: Kind, object: ObjectId, site: SiteId) -> Op {
+        Op {
+            kind,
+            mode: Mode::Block,
+            order: Order::SeqCst,
+            object,
+            second: ObjectId::NONE,
+            span: Span::WHOLE,
+            arg: 0,
+            site,
+        }
+    }
+
+    /// The same with another mode.
+    #[inline]
+    #[must_use]
+    pub fn mode(self, mode: Mode) -> Op {
+        Op { mode, ..self }
+    }
+
+    /// The same with a number.
+    #[inline]
+    #[must_use]
+    pub fn arg(self, arg: u64) -> Op {
+        Op { arg, ..self }
+    }
+
+    /// The same with a memory order.
+    #[inline]
+    #[must_use]
+    pub fn order(self, order: Order) -> Op {
+        Op { order, ..self }
+    }
+
+    /// The same with a second object.
+    #[inline]
+    #[must_use]
+    pub fn second(self, second: ObjectId) -> Op {
+        Op { second, ..self }
+    }
+
+    /// How this operation accesses its extents; the same for both of them.
+    #[inline]
+    pub fn access(&self) -> Access {
+        match self.kind {
+            Kind::Join
+            | Kind::Finished
+            | Kind::ReadLock
+            | Kind::ReadUnlock
+            | Kind::Leave
+            | Kind::OnceGet
+            | Kind::Handover
+            | Kind::Load
+            | Kind::CellRead => Access::Read,
+            _ => Access::Write,
+        }
+    }
+
+    /// Whether exchanging two neighbouring operations of different tasks can matter.
+    /// This is the one definition of dependence.
+    #[inline]
+    pub fn conflicts(&self, other: &Op) -> bool {
+        if self.kind == Kind::End || other.kind == Kind::End {
+            return true;
+        }
+        if self.access() == Access::Read && other.access() == Access::Read {
+            return false;
+        }
+        let first = self.object.is_some() && self.object == other.object && self.span.overlaps(other.span);
+        let crossed = (self.object.is_some() && self.object == other.second)
+            || (self.second.is_some() && (self.second == other.object || self.second == other.second));
+        first || crossed
+    }
+
+    /// Whether both operations can be enabled in one state; false only where that is certain.
+    /// A task that holds a lock gives it back while another waits for it, never both at once.
+    pub fn may_be_coenabled(&self, other: &Op) -> bool {
+        let gives = |op: &Op| matches!(op.kind, Kind::Unlock | Kind::WriteUnlock);
+        let waits = |op: &Op| {
+            matches!(op.kind, Kind::Lock | Kind::WriteLock | Kind::ReadLock | Kind::Wake) && op.mode == Mode::Block
+        };
+        let same = |a: &Op, b: &Op| a.object == b.object || (a.kind == Kind::Wake && a.second == b.object);
+        let excluded = |a: &Op, b: &Op| {
+            (gives(a) && waits(b) && same(b, a))
+                || (gives(a) && gives(b) && a.object == b.object)
+                || (a.kind == Kind::Exit && b.kind == Kind::Join && a.object == b.object)
+        };
+        !excluded(self, other) && !excluded(other, self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on(kind: Kind, object: u32) -> Op {
+        Op::new(kind, ObjectId(object), SiteId::UNKNOWN)
+    }
+
+    #[test]
+    fn reads_commute_and_writes_do_not() {
+        assert!(!on(Kind::Load, 1).conflicts(&on(Kind::Load, 1)));
+        assert!(on(Kind::Load, 1).conflicts(&on(Kind::Store, 1)));
+        assert!(!on(Kind::Store, 1).conflicts(&on(Kind::Store, 2)));
+        assert!(on(Kind::End, u32::MAX).conflicts(&on(Kind::Yield, u32::MAX)));
+        assert!(!on(Kind::Yield, u32::MAX).conflicts(&on(Kind::Yield, u32::MAX)));
+    }
+
+    #[test]
+    fn a_wait_conflicts_through_its_mutex_too() {
+        let wait = on(Kind::Wait, 1).second(ObjectId(2));
+        assert!(wait.conflicts(&on(Kind::Lock, 2)) && on(Kind::Lock, 2).conflicts(&wait));
+        assert!(wait.conflicts(&on(Kind::NotifyOne, 1)));
+        assert!(!wait.conflicts(&on(Kind::Lock, 3)));
+    }
+
+    #[test]
+    fn spans_that_do_not_touch_commute() {
+        let part = |start, len| Op { span: Span { start, len }, ..on(Kind::CellWrite, 1) };
+        assert!(!part(0, 4).conflicts(&part(4, 4)));
+        assert!(part(0, 5).conflicts(&part(4, 4)));
+        assert!(part(8, 1).conflicts(&on(Kind::CellRead, 1)));
+    }
+}

@@ -1,0 +1,196 @@
+//! Plans: one run is a pure function of the program and its plan. A plan is data; everything that
+//! a run may consult is in it.
+
+use crate::ids::{SiteId, TaskId};
+use crate::op::{Kind, Op};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// One decision.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Decision {
+    /// Who runs next.
+    Run(TaskId),
+    /// Which value a choice takes.
+    Choose(u32),
+}
+
+/// The decisions of a run. Points at which only one task could run are no decisions.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Schedule {
+    /// The decisions, in order.
+    pub decisions: Vec<Decision>,
+    /// A rolling check over (task, kind, index) of the events, one entry for each
+    /// [`CHECK_INTERVAL`] of them. Empty if nobody recorded it.
+    pub checks: Vec<u32>,
+    /// The fingerprint that the whole run must have; 0 if nobody recorded it.
+    pub fingerprint: u128,
+}
+
+/// Number of events between two entries of [`Schedule::checks`].
+pub const CHECK_INTERVAL: u64 = 32;
+
+/// Who decides after the prefix, with everything that was learned for it.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Tail {
+    /// Uniform over enabled tasks.
+    Random,
+    /// Random mutually independent subsets.
+    Rapos,
+    /// Priorities with `depth - 1` change points in a run of about `length` steps.
+    Pct {
+        /// Bug depth.
+        depth: u32,
+        /// Estimated number of steps.
+        length: u64,
+    },
+    /// Partial-order sampling by random priorities of operations.
+    Pos,
+    /// Weights learned from earlier runs.
+    Surw(Weights),
+    /// Prefers what earlier runs have not covered.
+    Coverage(Covered),
+    /// The task that ran last goes on; else the lowest.
+    Stay,
+    /// Nothing: the prefix is the whole run, and a run that goes on has diverged.
+    None,
+}
+
+/// What `surw` learned: for tasks by stable name, how many operations they have in a run.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Weights {
+    /// Sorted by name.
+    pub tasks: Vec<TaskWeight>,
+    /// Sites at which some run saw an access that conflicts with another task's. Sorted.
+    pub contended: Vec<SiteId>,
+}
+
+/// What `surw` learned of one task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TaskWeight {
+    /// Stable name.
+    pub name: u64,
+    /// Number of its operations at contended sites, descendants' included.
+    pub operations: u32,
+}
+
+/// What `coverage` has seen so far: sorted sites and pairs of sites at which switches happened.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Covered {
+    /// Sites that were switched away from.
+    pub sites: Vec<SiteId>,
+    /// (from, to) pairs.
+    pub pairs: Vec<(SiteId, SiteId)>,
+}
+
+/// Where the policy is asked (DESIGN §8). Frozen within a run.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct PointSet {
+    /// Whether every plain access is a point.
+    pub all_accesses: bool,
+    /// Whether giving a lock back is a point. It need not be until a try or timed operation on a
+    /// lock was seen: a release moves left past everything else.
+    pub releases: bool,
+    /// Sites of plain accesses that are known to race. Sorted.
+    pub accesses: Vec<SiteId>,
+}
+
+impl PointSet {
+    /// Every operation is a point.
+    pub fn everything() -> PointSet {
+        PointSet { all_accesses: true, releases: true, accesses: Vec::new() }
+    }
+
+    /// Whether the policy is asked before this operation.
+    #[inline]
+    pub fn contains(&self, op: &Op) -> bool {
+        match op.kind {
+            Kind::Spawn | Kind::Choose | Kind::Fence => false,
+            Kind::Unlock | Kind::ReadUnlock | Kind::WriteUnlock => self.releases,
+            Kind::CellRead | Kind::CellWrite => {
+                self.all_accesses || (!self.accesses.is_empty() && self.accesses.binary_search(&op.site).is_ok())
+            }
+            _ => true,
+        }
+    }
+}
+
+/// When timed operations time out.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum TimeMode {
+    /// At any scheduling point.
+    #[default]
+    Any,
+    /// Only when nobody else can run, the earliest deadline first.
+    Lazy,
+}
+
+/// Whether spinning tasks wait for a change.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum SpinMode {
+    /// A task that repeats unchanged reads is not picked while another can run.
+    #[default]
+    Park,
+    /// Spinning is like any other running.
+    Off,
+}
+
+/// What to run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Plan {
+    /// Seed of everything random in the tail.
+    pub seed: u64,
+    /// Decisions to follow first.
+    pub prefix: Schedule,
+    /// Who decides then.
+    pub tail: Tail,
+    /// Where the policy is asked.
+    pub points: PointSet,
+    /// When timed operations time out.
+    pub time: TimeMode,
+    /// What happens to spinning tasks.
+    pub spin: SpinMode,
+    /// Number of spurious wake-ups a task may have in a run.
+    pub spurious_max: u32,
+    /// Number of events after which the run is given up.
+    pub steps_max: u64,
+}
+
+impl Plan {
+    /// A plan without a prefix.
+    pub fn new(seed: u64, tail: Tail) -> Plan {
+        Plan {
+            seed,
+            prefix: Schedule::default(),
+            tail,
+            points: PointSet::default(),
+            time: TimeMode::default(),
+            spin: SpinMode::default(),
+            spurious_max: 0,
+            steps_max: 1_000_000,
+        }
+    }
+
+    /// The plan that repeats a recorded schedule under the same conditions, and nothing else.
+    #[must_use]
+    pub fn replaying(&self, schedule: Schedule) -> Plan {
+        Plan { prefix: schedule, tail: Tail::None, ..self.clone() }
+    }
+}
+
+/// The name by which people call a tail.
+impl Tail {
+    /// `random`, `rapos`, …
+    pub fn name(&self) -> String {
+        String::from(match self {
+            Tail::Random => "random",
+            Tail::Rapos => "rapos",
+            Tail::Pct { .. } => "pct",
+            Tail::Pos => "pos",
+            Tail::Surw(_) => "surw",
+            Tail::Coverage(_) => "coverage",
+            Tail::Stay => "stay",
+            Tail::None => "replay",
+        })
+    }
+}

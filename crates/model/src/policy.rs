@@ -1,0 +1,132 @@
+//! The seam between the engine and the strategies: a policy sees what every task is about to do,
+//! and says who does it.
+
+use crate::ids::{ObjectId, SiteId, TaskId};
+use crate::op::{Kind, Op};
+use crate::taskset::TaskSet;
+use crate::world::World;
+use alloc::boxed::Box;
+
+/// What a task is about to do, and whether it can.
+#[derive(Clone, Copy, Debug)]
+pub struct Pending {
+    /// Who.
+    pub task: TaskId,
+    /// What.
+    pub op: Op,
+    /// Whether it can be done now.
+    pub enabled: bool,
+}
+
+/// The state at a scheduling point.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// How many events have happened.
+    pub step: u64,
+    /// Who ran last.
+    pub current: Option<TaskId>,
+    /// Who may be picked. Never empty.
+    pub enabled: &'a TaskSet,
+    /// Everything else.
+    pub world: &'a World,
+}
+
+impl<'a> View<'a> {
+    /// What a live task is about to do.
+    #[inline]
+    pub fn op(&self, task: TaskId) -> &'a Op {
+        &self.world.task(task).op
+    }
+
+    /// All live tasks with what they are about to do, enabled or not.
+    pub fn pending(&self) -> impl Iterator<Item = Pending> + 'a {
+        let View { world, enabled, .. } = *self;
+        world.live().map(move |task| Pending { task, op: world.task(task).op, enabled: enabled.contains(task) })
+    }
+
+    /// Whether picking `task` would preempt the one that ran last: it could go on, and stands at
+    /// no operation that offers the processor.
+    pub fn preempts(&self, task: TaskId) -> bool {
+        self.current.is_some_and(|current| {
+            current != task && self.enabled.contains(current) && !self.op(current).offers_processor()
+        })
+    }
+}
+
+impl Op {
+    /// Whether a switch away at this operation is no preemption.
+    pub fn offers_processor(&self) -> bool {
+        matches!(self.kind, Kind::Yield | Kind::Sleep | Kind::Park | Kind::Exit | Kind::End)
+            || self.mode == crate::op::Mode::Timed
+    }
+}
+
+/// What a policy says at a scheduling point.
+#[derive(Debug)]
+pub enum Pick {
+    /// This enabled task does its operation.
+    Run(TaskId),
+    /// The run is of no further interest.
+    Cut,
+    /// The run has left the prefix that it was to follow.
+    Diverged(Box<Divergence>),
+}
+
+/// Where and how a run left its prefix.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Divergence {
+    /// Number of events before it.
+    pub step: u64,
+    /// Number of decisions before it.
+    pub decision: usize,
+    /// What the prefix expected.
+    pub expected: alloc::string::String,
+    /// What was there.
+    pub found: alloc::string::String,
+}
+
+/// A choice of a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Choice {
+    /// What it is for: [`Kind::NotifyOne`] or [`Kind::Choose`].
+    pub kind: Kind,
+    /// How many values there are, at least 2.
+    pub arity: u32,
+    /// The object it concerns, if any.
+    pub object: ObjectId,
+    /// Where it stands.
+    pub site: SiteId,
+}
+
+/// Who decides within a run.
+pub trait Policy {
+    /// Picks one of `view.enabled`.
+    fn pick(&mut self, view: &View<'_>) -> Pick;
+
+    /// Chooses a value below `choice.arity`, or says how the run diverged.
+    fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>>;
+
+    /// The run has ended by itself after `step` events: says so if it should have gone on.
+    fn finished(&mut self, step: u64) -> Result<(), Box<Divergence>> {
+        let _ = step;
+        Ok(())
+    }
+
+    /// Forgets the run, and begins another that differs in its seed only.
+    fn restart(&mut self, seed: u64);
+}
+
+impl<P: Policy + ?Sized> Policy for Box<P> {
+    fn pick(&mut self, view: &View<'_>) -> Pick {
+        (**self).pick(view)
+    }
+    fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {
+        (**self).choose(choice)
+    }
+    fn finished(&mut self, step: u64) -> Result<(), Box<Divergence>> {
+        (**self).finished(step)
+    }
+    fn restart(&mut self, seed: u64) {
+        (**self).restart(seed);
+    }
+}

@@ -1,0 +1,136 @@
+//! Events and traces: what happened in a run.
+
+use crate::ids::TaskId;
+use crate::op::Op;
+use crate::plan::Schedule;
+use crate::world::World;
+use alloc::vec::Vec;
+
+/// How an operation ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Outcome {
+    /// Done, acquired, sent.
+    Done,
+    /// A try that could not be done.
+    Failed,
+    /// A timed operation that could not be done.
+    TimedOut,
+    /// A wait that ended without a notification.
+    Spurious,
+    /// The other side of the channel is gone.
+    Closed,
+    /// The task that was woken.
+    Woke(TaskId),
+    /// The task that was made.
+    Spawned(TaskId),
+    /// A number: chosen value, leader of a barrier, state of a once.
+    Value(u32),
+    /// An operation that its object forbids (unlocking what one does not hold).
+    Misuse,
+}
+
+impl Outcome {
+    /// A number that is the same for equal outcomes of equal partial orders: tasks by stable name.
+    #[inline]
+    pub fn label(self, world: &World) -> u64 {
+        match self {
+            Outcome::Done => 0,
+            Outcome::Failed => 1,
+            Outcome::TimedOut => 2,
+            Outcome::Spurious => 3,
+            Outcome::Closed => 4,
+            Outcome::Misuse => 5,
+            Outcome::Woke(task) => world.task(task).name.wrapping_add(7),
+            Outcome::Spawned(_) => 6,
+            Outcome::Value(value) => 16 + (u64::from(value) << 8),
+        }
+    }
+}
+
+/// An operation that happened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Event {
+    /// Who did it.
+    pub task: TaskId,
+    /// Its index within the task.
+    pub index: u32,
+    /// What was done.
+    pub op: Op,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// A fold over the events of one run.
+pub trait Analysis {
+    /// Forgets the previous run.
+    fn begin(&mut self);
+    /// Takes one event; `world` is the state after it.
+    fn event(&mut self, event: &Event, world: &World);
+}
+
+impl Analysis for () {
+    fn begin(&mut self) {}
+    fn event(&mut self, _: &Event, _: &World) {}
+}
+
+impl<A: Analysis, B: Analysis> Analysis for (A, B) {
+    #[inline]
+    fn begin(&mut self) {
+        self.0.begin();
+        self.1.begin();
+    }
+    #[inline]
+    fn event(&mut self, event: &Event, world: &World) {
+        self.0.event(event, world);
+        self.1.event(event, world);
+    }
+}
+
+impl<A: Analysis> Analysis for Option<A> {
+    #[inline]
+    fn begin(&mut self) {
+        if let Some(analysis) = self {
+            analysis.begin();
+        }
+    }
+    #[inline]
+    fn event(&mut self, event: &Event, world: &World) {
+        if let Some(analysis) = self {
+            analysis.event(event, world);
+        }
+    }
+}
+
+/// What happened in a run, in full.
+///
+/// What each task was about to do at a step is the operation of its next event or, if it had none
+/// before the run ended, its entry in `pending`: nothing that a search needs is left out.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Trace {
+    /// All events in the order in which they happened.
+    pub events: Vec<Event>,
+    /// What the tasks that were alive at the end were about to do.
+    pub pending: Vec<(TaskId, Op)>,
+    /// Stable name of each task.
+    pub names: Vec<u64>,
+    /// The task that made each task; main has none.
+    pub parents: Vec<Option<TaskId>>,
+    /// The decisions that led here.
+    pub schedule: Schedule,
+}
+
+/// Keeps every event.
+#[derive(Default, Debug)]
+pub struct Recorder {
+    /// The events so far.
+    pub events: Vec<Event>,
+}
+
+impl Analysis for Recorder {
+    fn begin(&mut self) {
+        self.events.clear();
+    }
+    fn event(&mut self, event: &Event, _: &World) {
+        self.events.push(*event);
+    }
+}

@@ -1,0 +1,605 @@
+//! The state of all objects and tasks: who can do what it is about to do, and what comes of it.
+//!
+//! [`World::enabled`] is the definition of who can run. The set [`World::enabled_tasks`] is kept
+//! up to date incrementally, since asking everybody at each step would cost time in proportion to
+//! the number of tasks; tests compare the two after every step.
+
+use crate::hash;
+use crate::ids::{ObjectId, SiteId, TaskId};
+use crate::objects::channel::Channel;
+use crate::objects::once::Once;
+use crate::objects::{Object, State};
+use crate::op::{Access, Kind, Mode, Op};
+use crate::taskset::TaskSet;
+use crate::trace::Outcome;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Where a task is in its life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Life {
+    /// Between two operations.
+    Running,
+    /// About to do `op`.
+    Pending,
+    /// Gone.
+    Exited,
+}
+
+/// A task.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Task {
+    /// What it is about to do; meaningful while [`Life::Pending`].
+    pub op: Op,
+    /// Where it is in its life.
+    pub life: Life,
+    /// Stable name: a hash of the path of spawn indexes from main.
+    pub name: u64,
+    /// Who made it; main has nobody.
+    pub parent: Option<TaskId>,
+    /// Which child of its parent it is.
+    pub spawn_index: u32,
+    /// How many children it has made.
+    pub children: u32,
+    /// How many events it has had.
+    pub events: u32,
+    /// What can be joined.
+    pub object: ObjectId,
+    /// Its park token, once somebody has used it.
+    pub token: ObjectId,
+    /// Whether a notification has reached it since it began to wait.
+    pub woken: bool,
+    /// Spurious wake-ups it may still have.
+    pub spurious_left: u32,
+    /// What a two-part operation must remember: barrier round, message number, lock depth.
+    pub ticket: u32,
+}
+
+/// All objects and tasks of a run.
+#[derive(Clone, Debug, Default)]
+pub struct World {
+    tasks: Vec<Task>,
+    objects: Vec<Object>,
+    enabled: TaskSet,
+    live: TaskSet,
+    spurious_max: u32,
+}
+
+impl World {
+    /// Starts anew with the main task only, keeping memory.
+    pub fn begin(&mut self, spurious_max: u32) {
+        self.tasks.clear();
+        self.objects.clear();
+        self.enabled.clear();
+        self.live.clear();
+        self.spurious_max = spurious_max;
+        self.add_task(None, SiteId::UNKNOWN);
+    }
+
+    fn add_task(&mut self, parent: Option<TaskId>, site: SiteId) -> TaskId {
+        let task = TaskId(self.tasks.len() as u32);
+        let object = self.create(State::Task { task, exited: false }, site);
+        let (name, spawn_index) = match parent {
+            None => (hash::mix(0, 0), 0),
+            Some(parent) => {
+                let parent = &mut self.tasks[parent.index()];
+                let index = parent.children;
+                parent.children += 1;
+                (hash::mix(parent.name, u64::from(index) + 1), index)
+            }
+        };
+        self.tasks.push(Task {
+            op: Op::new(Kind::Yield, ObjectId::NONE, site),
+            life: Life::Running,
+            name,
+            parent,
+            spawn_index,
+            children: 0,
+            events: 0,
+            object,
+            token: ObjectId::NONE,
+            woken: false,
+            spurious_left: self.spurious_max,
+            ticket: 0,
+        });
+        self.live.insert(task);
+        task
+    }
+
+    /// Registers an object.
+    #[inline]
+    pub fn create(&mut self, state: State, site: SiteId) -> ObjectId {
+        let id = ObjectId(self.objects.len() as u32);
+        let (waiting, waiting_other) = (TaskSet::EMPTY, TaskSet::EMPTY);
+        self.objects.push(Object { state, waiting, waiting_other, version: 0, site });
+        id
+    }
+
+    /// A task.
+    #[inline]
+    pub fn task(&self, task: TaskId) -> &Task {
+        &self.tasks[task.index()]
+    }
+
+    /// All tasks there ever were.
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
+    /// An object.
+    #[inline]
+    pub fn object(&self, object: ObjectId) -> &Object {
+        &self.objects[object.index()]
+    }
+
+    /// All objects there ever were.
+    pub fn objects(&self) -> &[Object] {
+        &self.objects
+    }
+
+    /// Tasks that have not exited.
+    pub fn live(&self) -> impl Iterator<Item = TaskId> + '_ {
+        self.live.iter()
+    }
+
+    /// Whether a task has not exited.
+    pub fn is_live(&self, task: TaskId) -> bool {
+        self.live.contains(task)
+    }
+
+    /// Tasks whose pending operation can be done, a time-out included.
+    #[inline]
+    pub fn enabled_tasks(&self) -> &TaskSet {
+        &self.enabled
+    }
+
+    /// The object that stands for a task's park token.
+    pub fn token(&mut self, task: TaskId) -> ObjectId {
+        if !self.tasks[task.index()].token.is_some() {
+            self.tasks[task.index()].token = self.create(State::Token(false), SiteId::UNKNOWN);
+        }
+        self.tasks[task.index()].token
+    }
+
+    /// `main`, `main/0`, `main/0/2`: the path of spawn indexes.
+    pub fn path(&self, task: TaskId) -> String {
+        match self.task(task).parent {
+            None => String::from("main"),
+            Some(parent) => alloc::format!("{}/{}", self.path(parent), self.task(task).spawn_index),
+        }
+    }
+
+    /// One more sender of a channel: no operation, since the one who clones holds a sender.
+    pub fn add_sender(&mut self, channel: ObjectId) {
+        self.channel(channel).senders += 1;
+    }
+
+    /// The operation changed nothing after all (a failed compare-exchange, a store of the same
+    /// value): readers that look again see the same version.
+    pub fn unchanged(&mut self, object: ObjectId) {
+        let object = &mut self.objects[object.index()];
+        object.version = object.version.wrapping_sub(1);
+    }
+
+    /// Whether `task` could do `op` now: the definition.
+    pub fn enabled(&self, task: TaskId, op: &Op) -> bool {
+        op.mode != Mode::Block && op.kind != Kind::Wake || self.succeeds(task, op)
+    }
+
+    /// Whether `op` would succeed now, rather than wait, fail or time out.
+    pub fn succeeds(&self, task: TaskId, op: &Op) -> bool {
+        let state = || &self.object(op.object).state;
+        match (op.kind, op.kind != Kind::End && op.object.is_some()) {
+            (Kind::Wake, _) => {
+                let Task { woken, spurious_left, .. } = *self.task(task);
+                let State::Mutex(mutex) = &self.object(op.second).state else { return false };
+                mutex.available(task) && (woken || op.mode == Mode::Timed || spurious_left > 0)
+            }
+            (_, false) => true,
+            (Kind::Lock, _) => matches!(state(), State::Mutex(mutex) if mutex.available(task)),
+            (Kind::ReadLock, _) => matches!(state(), State::RwLock(lock) if lock.readable()),
+            (Kind::WriteLock, _) => matches!(state(), State::RwLock(lock) if lock.writable()),
+            (Kind::Join, _) => matches!(state(), State::Task { exited: true, .. }),
+            (Kind::Park, _) => matches!(state(), State::Token(true)),
+            (Kind::Acquire, _) => matches!(state(), State::Semaphore(s) if s.permits >= op.arg),
+            (Kind::Leave, _) => matches!(state(), State::Barrier(b) if b.round != self.task(task).ticket),
+            (Kind::OnceEnter, _) => !matches!(state(), State::Once(Once::Running(_))),
+            (Kind::Send, _) => {
+                let at_once = op.mode == Mode::Try;
+                matches!(state(), State::Channel(c)
+                    if !c.receiver || if at_once { c.accepts_now() } else { c.has_room() })
+            }
+            (Kind::Handover, _) => matches!(state(), State::Channel(c) if c.handed_over(self.task(task).ticket)),
+            (Kind::Recv, _) => matches!(state(), State::Channel(c) if c.answers()),
+            _ => true,
+        }
+    }
+
+    /// A task says what it is about to do. Returns whether it can.
+    #[inline]
+    pub fn announce(&mut self, task: TaskId, op: Op) -> bool {
+        let entry = &mut self.tasks[task.index()];
+        assert!(entry.life == Life::Running, "raddle bug: a task announces twice");
+        entry.op = op;
+        entry.life = Life::Pending;
+        let enabled = match op.kind {
+            // The common kinds first: they never wait.
+            Kind::Load | Kind::Store | Kind::Rmw | Kind::Unlock => true,
+            Kind::Lock if op.mode == Mode::Block => {
+                let object = &mut self.objects[op.object.index()];
+                let State::Mutex(mutex) = &object.state else { panic!("raddle bug: {op:?} on a {}", object.state.noun()) };
+                let available = mutex.available(task);
+                if mutex.owner != Some(task) || !mutex.recursive {
+                    object.waiting.insert(task);
+                }
+                available
+            }
+            _ => self.announce_other(task, &op),
+        };
+        self.enabled.set(task, enabled);
+        enabled
+    }
+
+    fn announce_other(&mut self, task: TaskId, op: &Op) -> bool {
+        let enabled = self.enabled(task, op);
+        if op.kind == Kind::Wake {
+            // One that nobody has woken waits at the condition variable only, unless it can leave alone.
+            let Task { woken, spurious_left, .. } = self.tasks[task.index()];
+            if woken || op.mode == Mode::Timed || spurious_left > 0 {
+                self.objects[op.second.index()].waiting.insert(task);
+            }
+        } else if op.mode == Mode::Block && op.object.is_some() {
+            let object = &mut self.objects[op.object.index()];
+            match op.kind {
+                Kind::WriteLock | Kind::Send => object.waiting_other.insert(task),
+                Kind::ReadLock
+                | Kind::Join
+                | Kind::Park
+                | Kind::Acquire
+                | Kind::Leave
+                | Kind::OnceEnter
+                | Kind::Handover
+                | Kind::Recv => object.waiting.insert(task),
+                _ => {}
+            }
+        }
+        enabled
+    }
+
+    /// The task does what it was about to do; `pick` is the chosen waiter of a notification.
+    #[inline]
+    pub fn step(&mut self, task: TaskId, pick: u32) -> Outcome {
+        let entry = &mut self.tasks[task.index()];
+        assert!(entry.life == Life::Pending, "raddle bug: a step without an announcement");
+        let op = entry.op;
+        entry.life = Life::Running;
+        entry.events += 1;
+        self.enabled.remove(task);
+        let outcome = match op.kind {
+            Kind::Load | Kind::Store | Kind::Rmw | Kind::CellRead | Kind::CellWrite => Outcome::Done,
+            Kind::Lock => self.lock(task, &op),
+            Kind::Unlock => self.unlock(task, op.object),
+            _ => self.step_other(task, &op, pick),
+        };
+        if op.access() == Access::Write && !matches!(outcome, Outcome::Failed | Outcome::TimedOut) {
+            for id in [op.object, op.second] {
+                if id.is_some() {
+                    let object = &mut self.objects[id.index()];
+                    object.version = object.version.wrapping_add(1);
+                }
+            }
+        }
+        outcome
+    }
+
+    #[inline]
+    fn lock(&mut self, task: TaskId, op: &Op) -> Outcome {
+        let object = &mut self.objects[op.object.index()];
+        let State::Mutex(mutex) = &mut object.state else { panic!("raddle bug: {op:?} on a {}", object.state.noun()) };
+        if !mutex.available(task) {
+            assert!(op.mode != Mode::Block, "raddle bug: {task:?} takes a mutex that is held");
+            return miss(op);
+        }
+        mutex.take(task, 1);
+        object.waiting.remove(task);
+        self.enabled.subtract(&object.waiting);
+        Outcome::Done
+    }
+
+    #[inline]
+    fn unlock(&mut self, task: TaskId, id: ObjectId) -> Outcome {
+        let object = &mut self.objects[id.index()];
+        let State::Mutex(mutex) = &mut object.state else { panic!("raddle bug: unlock of a {}", object.state.noun()) };
+        if !mutex.give(task) {
+            return Outcome::Misuse;
+        }
+        if mutex.owner.is_none() {
+            self.enabled.union_with(&object.waiting);
+        }
+        Outcome::Done
+    }
+
+    fn step_other(&mut self, task: TaskId, op: &Op, pick: u32) -> Outcome {
+        let succeeds = self.succeeds(task, op);
+        if op.object.is_some() && op.kind != Kind::Wake {
+            let object = &mut self.objects[op.object.index()];
+            object.waiting.remove(task);
+            object.waiting_other.remove(task);
+        }
+        match op.kind {
+            Kind::Spawn => Outcome::Spawned(self.add_task(Some(task), op.site)),
+            Kind::Exit => self.exit(task),
+            Kind::Finished => {
+                Outcome::Value(u32::from(matches!(self.object(op.object).state, State::Task { exited: true, .. })))
+            }
+            Kind::Choose => Outcome::Value(pick),
+            Kind::Unpark => self.change(op.object, |state| *state = State::Token(true), Outcome::Done),
+            Kind::Park if succeeds => self.change(op.object, |state| *state = State::Token(false), Outcome::Done),
+            Kind::ReadLock | Kind::WriteLock | Kind::ReadUnlock | Kind::WriteUnlock | Kind::Downgrade => {
+                self.rwlock(task, op, succeeds)
+            }
+            Kind::Wait => self.wait(task, op),
+            Kind::Wake => self.wake(task, op),
+            Kind::NotifyOne => self.notify_one(op.object, pick),
+            Kind::NotifyAll => self.notify_all(op.object),
+            Kind::Acquire if succeeds => self.permits(op.object, 0, op.arg),
+            Kind::Release => self.permits(op.object, op.arg, 0),
+            Kind::Arrive => self.arrive(task, op.object),
+            Kind::OnceGet => Outcome::Value(u32::from(self.object(op.object).state == State::Once(Once::Complete))),
+            Kind::OnceEnter if succeeds => self.once_enter(task, op.object),
+            Kind::OnceDone => {
+                let next = if op.arg == 1 { Once::Complete } else { Once::Incomplete };
+                self.change(op.object, |state| *state = State::Once(next), Outcome::Done)
+            }
+            Kind::Send | Kind::RecvReady | Kind::Recv | Kind::DropSender | Kind::DropReceiver | Kind::Handover => {
+                self.channel_step(task, op, succeeds)
+            }
+            _ if succeeds => Outcome::Done,
+            _ => miss(op),
+        }
+    }
+
+    fn exit(&mut self, task: TaskId) -> Outcome {
+        let object = self.tasks[task.index()].object;
+        self.tasks[task.index()].life = Life::Exited;
+        self.live.remove(task);
+        self.change(object, |state| *state = State::Task { task, exited: true }, Outcome::Done)
+    }
+
+    /// Changes an object's state and re-asks those who wait for it.
+    fn change(&mut self, id: ObjectId, change: impl FnOnce(&mut State), outcome: Outcome) -> Outcome {
+        change(&mut self.objects[id.index()].state);
+        self.refresh(id);
+        outcome
+    }
+
+    /// Re-asks all who wait for an object whether they can go on.
+    fn refresh(&mut self, id: ObjectId) {
+        let object = &mut self.objects[id.index()];
+        let sides = [core::mem::take(&mut object.waiting), core::mem::take(&mut object.waiting_other)];
+        for task in sides.iter().flat_map(TaskSet::iter) {
+            let enabled = self.enabled(task, &self.tasks[task.index()].op);
+            self.enabled.set(task, enabled);
+        }
+        let [waiting, waiting_other] = sides;
+        let object = &mut self.objects[id.index()];
+        object.waiting = waiting;
+        object.waiting_other = waiting_other;
+    }
+
+    fn rwlock(&mut self, task: TaskId, op: &Op, succeeds: bool) -> Outcome {
+        let State::RwLock(lock) = &mut self.objects[op.object.index()].state else {
+            panic!("raddle bug: {op:?} on another object")
+        };
+        let done = match op.kind {
+            Kind::ReadLock | Kind::WriteLock if !succeeds => return miss(op),
+            Kind::ReadLock => {
+                lock.add_reader(task);
+                true
+            }
+            Kind::WriteLock => lock.writer.replace(task).is_none(),
+            Kind::ReadUnlock => lock.remove_reader(task),
+            Kind::Downgrade => {
+                let held = lock.remove_writer(task);
+                lock.add_reader(task);
+                held
+            }
+            _ => lock.remove_writer(task),
+        };
+        self.refresh(op.object);
+        if done { Outcome::Done } else { Outcome::Misuse }
+    }
+
+    fn wait(&mut self, task: TaskId, op: &Op) -> Outcome {
+        let State::Mutex(mutex) = &mut self.objects[op.second.index()].state else {
+            panic!("raddle bug: a wait without a mutex")
+        };
+        if mutex.owner != Some(task) {
+            return Outcome::Misuse;
+        }
+        // A recursive mutex is given back whole, and taken again as often when the wait ends.
+        self.tasks[task.index()].ticket = core::mem::take(&mut mutex.depth);
+        mutex.owner = None;
+        self.tasks[task.index()].woken = false;
+        let State::Condvar(condvar) = &mut self.objects[op.object.index()].state else {
+            panic!("raddle bug: a wait on another object")
+        };
+        condvar.waiters.push(task);
+        self.refresh(op.second);
+        Outcome::Done
+    }
+
+    fn wake(&mut self, task: TaskId, op: &Op) -> Outcome {
+        let Task { woken, ticket, .. } = self.tasks[task.index()];
+        let outcome = if woken {
+            Outcome::Done
+        } else {
+            if let State::Condvar(condvar) = &mut self.objects[op.object.index()].state {
+                condvar.leave(task);
+            }
+            if op.mode == Mode::Timed {
+                Outcome::TimedOut
+            } else {
+                self.tasks[task.index()].spurious_left -= 1;
+                Outcome::Spurious
+            }
+        };
+        let mutex = &mut self.objects[op.second.index()];
+        mutex.waiting.remove(task);
+        if let State::Mutex(mutex) = &mut mutex.state {
+            mutex.take(task, ticket);
+        }
+        self.refresh(op.second);
+        outcome
+    }
+
+    fn notify_one(&mut self, id: ObjectId, pick: u32) -> Outcome {
+        let State::Condvar(condvar) = &mut self.objects[id.index()].state else {
+            panic!("raddle bug: a notification of another object")
+        };
+        if condvar.waiters.is_empty() {
+            return Outcome::Done;
+        }
+        let task = condvar.waiters.remove(pick as usize);
+        self.rouse(task);
+        Outcome::Woke(task)
+    }
+
+    fn notify_all(&mut self, id: ObjectId) -> Outcome {
+        let State::Condvar(condvar) = &mut self.objects[id.index()].state else {
+            panic!("raddle bug: a notification of another object")
+        };
+        let waiters = core::mem::take(&mut condvar.waiters);
+        let count = waiters.len() as u32;
+        waiters.into_iter().for_each(|task| self.rouse(task));
+        Outcome::Value(count)
+    }
+
+    /// A waiter is notified: from now on it waits for the mutex only.
+    fn rouse(&mut self, task: TaskId) {
+        let entry = &mut self.tasks[task.index()];
+        entry.woken = true;
+        // A task that has queued but not yet announced its wake-up registers itself then.
+        if entry.life == Life::Pending && entry.op.kind == Kind::Wake {
+            let op = entry.op;
+            self.objects[op.second.index()].waiting.insert(task);
+            let enabled = self.enabled(task, &op);
+            self.enabled.set(task, enabled);
+        }
+    }
+
+    fn permits(&mut self, id: ObjectId, more: u64, less: u64) -> Outcome {
+        let change = |state: &mut State| {
+            if let State::Semaphore(semaphore) = state {
+                semaphore.permits = semaphore.permits + more - less;
+            }
+        };
+        self.change(id, change, Outcome::Done)
+    }
+
+    fn arrive(&mut self, task: TaskId, id: ObjectId) -> Outcome {
+        let State::Barrier(barrier) = &mut self.objects[id.index()].state else {
+            panic!("raddle bug: an arrival at another object")
+        };
+        self.tasks[task.index()].ticket = barrier.round;
+        let last = barrier.arrive();
+        if last {
+            self.refresh(id);
+        }
+        Outcome::Value(u32::from(last))
+    }
+
+    fn once_enter(&mut self, task: TaskId, id: ObjectId) -> Outcome {
+        if self.object(id).state == State::Once(Once::Complete) {
+            return Outcome::Value(1);
+        }
+        self.change(id, |state| *state = State::Once(Once::Running(task)), Outcome::Value(0))
+    }
+
+    fn channel(&mut self, id: ObjectId) -> &mut Channel {
+        match &mut self.objects[id.index()].state {
+            State::Channel(channel) => channel,
+            other => panic!("raddle bug: a {} is no channel", other.noun()),
+        }
+    }
+
+    fn channel_step(&mut self, task: TaskId, op: &Op, succeeds: bool) -> Outcome {
+        let channel = self.channel(op.object);
+        let outcome = match op.kind {
+            Kind::Send if !channel.receiver => Outcome::Closed,
+            Kind::Send if !succeeds => miss(op),
+            Kind::Send => {
+                let number = channel.sent;
+                channel.sent += 1;
+                channel.len += 1;
+                self.tasks[task.index()].ticket = number;
+                Outcome::Done
+            }
+            Kind::RecvReady => {
+                channel.ready += 1;
+                Outcome::Done
+            }
+            Kind::Recv => {
+                // Whatever comes of it, this receiver no longer stands there.
+                channel.ready = channel.ready.saturating_sub(1);
+                if channel.len > 0 {
+                    channel.len -= 1;
+                    channel.taken += 1;
+                    Outcome::Done
+                } else if channel.senders == 0 {
+                    Outcome::Closed
+                } else {
+                    miss(op)
+                }
+            }
+            Kind::DropSender => {
+                channel.senders -= 1;
+                Outcome::Done
+            }
+            Kind::DropReceiver => {
+                channel.receiver = false;
+                Outcome::Done
+            }
+            _ if succeeds => {
+                let taken = channel.taken > self.tasks[task.index()].ticket;
+                if taken { Outcome::Done } else { Outcome::Closed }
+            }
+            _ => miss(op),
+        };
+        self.refresh(op.object);
+        outcome
+    }
+
+    /// Calls `each` with every task that must act before the blocked `task` can go on because it
+    /// owns what `task` waits for without a time limit.
+    pub fn owners(&self, task: TaskId, mut each: impl FnMut(TaskId)) {
+        let op = &self.task(task).op;
+        if op.mode != Mode::Block || self.task(task).life != Life::Pending || self.enabled.contains(task) {
+            return;
+        }
+        let object = match op.kind {
+            Kind::Wake if self.task(task).woken => op.second,
+            Kind::Lock | Kind::ReadLock | Kind::WriteLock | Kind::OnceEnter | Kind::Join => op.object,
+            _ => return,
+        };
+        match &self.object(object).state {
+            State::Mutex(mutex) => mutex.owner.into_iter().for_each(each),
+            State::RwLock(lock) => match lock.writer {
+                Some(writer) => each(writer),
+                None => lock.readers.iter().copied().for_each(each),
+            },
+            State::Once(Once::Running(runner)) => each(*runner),
+            State::Task { task, exited: false } => each(*task),
+            _ => {}
+        }
+    }
+}
+
+/// How an operation ends that could not be done and does not wait.
+fn miss(op: &Op) -> Outcome {
+    match op.mode {
+        Mode::Try => Outcome::Failed,
+        Mode::Timed => Outcome::TimedOut,
+        Mode::Block => panic!("raddle bug: {op:?} was run although it must wait"),
+    }
+}
