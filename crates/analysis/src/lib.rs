@@ -1,1 +1,9 @@
-//! Raddle: folds over the events of a run, and statistics over runs
+//! Analyses: folds over the events of a run, and statistics over runs.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+pub mod fingerprint;
+
+pub use fingerprint::Fingerprint;

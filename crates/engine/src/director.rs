@@ -14,8 +14,9 @@ use alloc::format;
 use alloc::vec::Vec;
 use raddle_model::objects::State;
 use raddle_model::{
-    Analysis, Choice, Decision, Divergence, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op, Outcome, Pick,
-    Plan, PointSet, Policy, Schedule, SiteId, SpinMode, TaskId, TaskSet, TimeMode, Trace, View, World,
+    Analysis, Choice, Decision, Divergence, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op,
+    Outcome, Pick, Plan, PointSet, Policy, Schedule, SiteId, SpinMode, TaskId, TaskSet, TimeMode,
+    Trace, Verdict, View, World,
 };
 
 /// Who goes on.
@@ -23,21 +24,8 @@ use raddle_model::{
 pub enum Next {
     /// This task's operation has happened, with the outcome [`Engine::outcome`]: it runs on.
     Run(TaskId),
-    /// The run is over; [`Engine::end`] says how.
+    /// The run is over; [`Engine::verdict`] says how.
     Over,
-}
-
-/// How a run ended.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum End {
-    /// Main returned.
-    Finished,
-    /// A bug was found.
-    Failed(Failure),
-    /// The policy lost interest.
-    Cut,
-    /// The run left the prefix it was to follow.
-    Diverged(Divergence),
 }
 
 /// One run. It is used for many runs in a row, so that nothing is allocated in the steady state.
@@ -58,7 +46,7 @@ pub struct Engine<P, A> {
     current: Option<TaskId>,
     steps: u64,
     steps_max: u64,
-    end: Option<End>,
+    verdict: Option<Verdict>,
     saw_try: bool,
 }
 
@@ -80,7 +68,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             current: None,
             steps: 0,
             steps_max: 0,
-            end: None,
+            verdict: None,
             saw_try: false,
         }
     }
@@ -103,7 +91,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.current = None;
         self.steps = 0;
         self.steps_max = plan.steps_max;
-        self.end = None;
+        self.verdict = None;
         self.saw_try = false;
     }
 
@@ -140,8 +128,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     }
 
     /// How the run ended, if it has.
-    pub fn end(&self) -> Option<&End> {
-        self.end.as_ref()
+    pub fn verdict(&self) -> Option<&Verdict> {
+        self.verdict.as_ref()
     }
 
     /// How a task's last operation ended.
@@ -167,7 +155,11 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// The schedule of the run so far, without its fingerprint.
     pub fn schedule(&self) -> Schedule {
-        Schedule { decisions: self.decisions.clone(), checks: self.check.entries.clone(), fingerprint: 0 }
+        Schedule {
+            decisions: self.decisions.clone(),
+            checks: self.check.entries.clone(),
+            fingerprint: 0,
+        }
     }
 
     /// Everything about the run but its events, which a [`raddle_model::Recorder`] has.
@@ -175,7 +167,11 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         let tasks = self.world.tasks();
         Trace {
             events,
-            pending: self.world.live().map(|task| (task, self.world.task(task).op)).collect(),
+            pending: self
+                .world
+                .live()
+                .map(|task| (task, self.world.task(task).op))
+                .collect(),
             names: tasks.iter().map(|task| task.name).collect(),
             parents: tasks.iter().map(|task| task.parent).collect(),
             schedule: self.schedule(),
@@ -191,7 +187,9 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// A task says what it is about to do, and others go on first: for a task that was just made.
     pub fn announce(&mut self, task: TaskId, op: Op) {
         self.spin.settle();
-        if op.mode != Mode::Block && matches!(op.kind, Kind::Lock | Kind::ReadLock | Kind::WriteLock) {
+        if op.mode != Mode::Block
+            && matches!(op.kind, Kind::Lock | Kind::ReadLock | Kind::WriteLock)
+        {
             self.saw_try = true;
         }
         if !self.world.announce(task, op)
@@ -227,10 +225,18 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// A value below `arity`, chosen by the policy.
     pub fn choose(&mut self, task: TaskId, arity: u32, site: SiteId) -> u32 {
-        let choice = Choice { kind: Kind::Choose, arity, object: ObjectId::NONE, site };
+        let choice = Choice {
+            kind: Kind::Choose,
+            arity,
+            object: ObjectId::NONE,
+            site,
+        };
         let value = self.decide(&choice);
         self.spin.settle();
-        self.world.announce(task, Op::new(Kind::Choose, ObjectId::NONE, site).arg(u64::from(arity)));
+        self.world.announce(
+            task,
+            Op::new(Kind::Choose, ObjectId::NONE, site).arg(u64::from(arity)),
+        );
         self.execute(task, value);
         value
     }
@@ -248,24 +254,29 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// A bug was found. The first one counts.
     pub fn fail(&mut self, failure: Failure) {
-        if self.end.is_none() {
-            self.end = Some(End::Failed(failure));
+        if self.verdict.is_none() {
+            self.verdict = Some(Verdict::Failed(failure));
         }
     }
 
+    #[expect(clippy::boxed_local, reason = "it comes boxed from the policy")]
     fn diverge(&mut self, divergence: Box<Divergence>) {
-        if self.end.is_none() {
-            self.end = Some(End::Diverged(*divergence));
+        if self.verdict.is_none() {
+            self.verdict = Some(Verdict::Diverged(*divergence));
         }
     }
 
     fn decide(&mut self, choice: &Choice) -> u32 {
-        if choice.arity <= 1 || self.end.is_some() {
+        if choice.arity <= 1 || self.verdict.is_some() {
             return 0;
         }
         match self.policy.choose(choice) {
             Ok(value) => {
-                assert!(value < choice.arity, "raddle bug: the policy chose {value} of {}", choice.arity);
+                assert!(
+                    value < choice.arity,
+                    "raddle bug: the policy chose {value} of {}",
+                    choice.arity
+                );
                 self.decisions.push(Decision::Choose(value));
                 value
             }
@@ -279,17 +290,21 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// Lets the policy pick until a task has something to run.
     pub fn schedule_next(&mut self) -> Next {
-        while self.end.is_none() {
+        while self.verdict.is_none() {
             let Some(task) = self.pick() else { continue };
             let op = &self.world.task(task).op;
             let kind = op.kind;
-            let pick = if kind == Kind::NotifyOne { self.choose_waiter(task) } else { 0 };
+            let pick = if kind == Kind::NotifyOne {
+                self.choose_waiter(task)
+            } else {
+                0
+            };
             self.current = Some(task);
             self.execute(task, pick);
             match kind {
                 Kind::Exit => {}
                 Kind::End => self.finished(),
-                _ if self.end.is_none() => return Next::Run(task),
+                _ if self.verdict.is_none() => return Next::Run(task),
                 _ => {}
             }
         }
@@ -307,23 +322,35 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if !simple {
             self.restrict();
         }
-        let enabled = if simple { self.world.enabled_tasks() } else { &self.pickable };
+        let enabled = if simple {
+            self.world.enabled_tasks()
+        } else {
+            &self.pickable
+        };
         let forced = enabled.single();
         if forced.is_none() && enabled.is_empty() {
             self.fail(deadlock::of_all(&self.world));
             return None;
         }
-        let view = View { step: self.steps, current: self.current, enabled, world: &self.world };
+        let view = View {
+            step: self.steps,
+            current: self.current,
+            enabled,
+            world: &self.world,
+        };
         match self.policy.pick(&view) {
             Pick::Run(task) => {
-                assert!(enabled.contains(task), "raddle bug: the policy picked {task:?}, which cannot run");
+                assert!(
+                    enabled.contains(task),
+                    "raddle bug: the policy picked {task:?}, which cannot run"
+                );
                 if forced.is_none() {
                     self.decisions.push(Decision::Run(task));
                 }
                 Some(task)
             }
             Pick::Cut => {
-                self.end = Some(End::Cut);
+                self.verdict = Some(Verdict::Cut);
                 None
             }
             Pick::Diverged(mut divergence) => {
@@ -342,7 +369,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.pickable.copy_from(enabled);
         let mut timers = TaskSet::EMPTY;
         if self.time_mode == TimeMode::Lazy {
-            timers = enabled.iter().filter(|&task| passes_time(&self.world, task)).collect();
+            timers = enabled
+                .iter()
+                .filter(|&task| passes_time(&self.world, task))
+                .collect();
             self.pickable.subtract(&timers);
         }
         self.pickable.subtract(self.spin.parked());
@@ -353,8 +383,9 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.pickable.subtract(&timers);
         if !self.pickable.is_empty() {
             self.spin.release_all();
-        } else if let Some(task) =
-            timers.iter().min_by_key(|&task| self.time.deadline(task, &self.world.task(task).op))
+        } else if let Some(task) = timers
+            .iter()
+            .min_by_key(|&task| self.time.deadline(task, &self.world.task(task).op))
         {
             self.pickable.insert(task);
         }
@@ -363,22 +394,43 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[cold]
     fn out_of_steps(&mut self) {
         let tasks: Vec<TaskId> = self.world.live().collect();
-        let sites = tasks.iter().map(|&task| self.world.task(task).op.site).collect();
+        let sites = tasks
+            .iter()
+            .map(|&task| self.world.task(task).op.site)
+            .collect();
         let (kind, message) = if self.spin.stuck {
             let waits: Vec<_> = tasks
                 .iter()
                 .filter(|&&task| self.world.enabled_tasks().contains(task))
                 .map(|&task| {
                     let object = self.world.task(task).op.object;
-                    let what = if object.is_some() { self.world.object(object).state.noun() } else { "nothing visible" };
-                    format!("{} looks again and again at {what} {object:?}", self.world.path(task))
+                    let what = if object.is_some() {
+                        self.world.object(object).state.noun()
+                    } else {
+                        "nothing visible"
+                    };
+                    format!(
+                        "{} looks again and again at {what} {object:?}",
+                        self.world.path(task)
+                    )
                 })
                 .collect();
-            (FailureKind::Livelock, format!("nobody makes progress: {}", waits.join("; ")))
+            (
+                FailureKind::Livelock,
+                format!("nobody makes progress: {}", waits.join("; ")),
+            )
         } else {
-            (FailureKind::Steps, format!("the run did not end within {} steps", self.steps_max))
+            (
+                FailureKind::Steps,
+                format!("the run did not end within {} steps", self.steps_max),
+            )
         };
-        self.fail(Failure { kind, message, tasks, sites });
+        self.fail(Failure {
+            kind,
+            message,
+            tasks,
+            sites,
+        });
     }
 
     fn choose_waiter(&mut self, task: TaskId) -> u32 {
@@ -387,7 +439,12 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             State::Condvar(condvar) => condvar.waiters.len() as u32,
             other => panic!("raddle bug: a notification of a {}", other.noun()),
         };
-        self.decide(&Choice { kind: Kind::NotifyOne, arity, object: op.object, site: op.site })
+        self.decide(&Choice {
+            kind: Kind::NotifyOne,
+            arity,
+            object: op.object,
+            site: op.site,
+        })
     }
 
     /// A task's pending operation happens.
@@ -396,7 +453,12 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         let op = self.world.task(task).op;
         let index = self.world.task(task).events;
         let outcome = self.world.step(task, pick);
-        let event = Event { task, index, op, outcome };
+        let event = Event {
+            task,
+            index,
+            op,
+            outcome,
+        };
         self.steps += 1;
         self.outcomes[task.index()] = outcome;
         if let Outcome::Spawned(_) = outcome {
@@ -409,15 +471,24 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             self.diverge(divergence);
         }
         if outcome == Outcome::Misuse {
-            let message = format!("{} does {:?} on a {} that it does not hold", self.world.path(task), op.kind,
-                self.world.object(op.object).state.noun());
-            self.fail(Failure { kind: FailureKind::Misuse, message, tasks: alloc::vec![task], sites: alloc::vec![op.site] });
+            let message = format!(
+                "{} does {:?} on a {} that it does not hold",
+                self.world.path(task),
+                op.kind,
+                self.world.object(op.object).state.noun()
+            );
+            self.fail(Failure {
+                kind: FailureKind::Misuse,
+                message,
+                tasks: alloc::vec![task],
+                sites: alloc::vec![op.site],
+            });
         }
     }
 
     fn finished(&mut self) {
         match self.policy.finished(self.steps) {
-            Ok(()) => self.end = Some(End::Finished),
+            Ok(()) => self.verdict = Some(Verdict::Finished),
             Err(divergence) => self.diverge(divergence),
         }
     }

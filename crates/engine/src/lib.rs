@@ -12,4 +12,4 @@ mod director;
 mod spin;
 mod time;
 
-pub use director::{End, Engine, Next};
+pub use director::{Engine, Next};

@@ -1,1 +1,6 @@
-//! Raddle: strategies between runs
+//! Strategies between runs: what to run next, given what came back.
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+pub mod target;

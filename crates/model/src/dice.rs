@@ -10,6 +10,9 @@ pub trait Dice {
     /// A number below `n`, each with the same probability. `n` must not be 0.
     fn below(&mut self, n: u32) -> u32;
 
+    /// Begins anew with this seed.
+    fn reseed(&mut self, seed: u64);
+
     /// True with probability one half.
     fn coin(&mut self) -> bool {
         self.below(2) == 1
@@ -35,7 +38,7 @@ impl Rng {
 
     /// The next 64 bits.
     #[inline]
-    pub fn next(&mut self) -> u64 {
+    pub fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -45,12 +48,16 @@ impl Rng {
 }
 
 impl Dice for Rng {
+    fn reseed(&mut self, seed: u64) {
+        *self = Rng::new(seed);
+    }
+
     /// Lemire's multiplication with rejection: exactly uniform.
     #[inline]
     fn below(&mut self, n: u32) -> u32 {
         assert!(n > 0, "raddle bug: a draw among nothing");
         loop {
-            let product = (self.next() >> 32) * u64::from(n);
+            let product = (self.next_u64() >> 32) * u64::from(n);
             let low = product as u32;
             // Only the lowest `2^32 mod n` remainders are over-represented.
             if low >= n || low >= n.wrapping_neg() % n {
@@ -67,9 +74,16 @@ mod tests {
     #[test]
     fn the_sequence_is_fixed() {
         let mut rng = Rng::new(1234567);
-        let first: [u64; 3] = core::array::from_fn(|_| rng.next());
+        let first: [u64; 3] = core::array::from_fn(|_| rng.next_u64());
         // Published test vector of SplitMix64 for seed 1234567.
-        assert_eq!(first, [6457827717110365317, 3203168211198807973, 9817491932198370423]);
+        assert_eq!(
+            first,
+            [
+                6457827717110365317,
+                3203168211198807973,
+                9817491932198370423
+            ]
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Failures: a found bug is a value.
 
 use crate::ids::{SiteId, TaskId};
+use crate::policy::Divergence;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -78,4 +79,17 @@ impl Failure {
         sites.dedup();
         (self.kind, sites)
     }
+}
+
+/// How a run ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Main returned.
+    Finished,
+    /// A bug was found.
+    Failed(Failure),
+    /// The policy lost interest.
+    Cut,
+    /// The run left the prefix it was to follow.
+    Diverged(Divergence),
 }

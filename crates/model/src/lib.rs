@@ -18,7 +18,7 @@ pub mod trace;
 pub mod world;
 
 pub use dice::{Dice, Rng};
-pub use failure::{Failure, FailureKind};
+pub use failure::{Failure, FailureKind, Verdict};
 pub use ids::{ObjectId, SiteId, TaskId};
 pub use op::{Access, Kind, Mode, Op, Order, Span};
 pub use plan::{Decision, Plan, PointSet, Schedule, SpinMode, Tail, TimeMode};

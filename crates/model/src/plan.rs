@@ -98,7 +98,11 @@ pub struct PointSet {
 impl PointSet {
     /// Every operation is a point.
     pub fn everything() -> PointSet {
-        PointSet { all_accesses: true, releases: true, accesses: Vec::new() }
+        PointSet {
+            all_accesses: true,
+            releases: true,
+            accesses: Vec::new(),
+        }
     }
 
     /// Whether the policy is asked before this operation.
@@ -108,7 +112,8 @@ impl PointSet {
             Kind::Spawn | Kind::Choose | Kind::Fence => false,
             Kind::Unlock | Kind::ReadUnlock | Kind::WriteUnlock => self.releases,
             Kind::CellRead | Kind::CellWrite => {
-                self.all_accesses || (!self.accesses.is_empty() && self.accesses.binary_search(&op.site).is_ok())
+                self.all_accesses
+                    || (!self.accesses.is_empty() && self.accesses.binary_search(&op.site).is_ok())
             }
             _ => true,
         }
@@ -174,7 +179,11 @@ impl Plan {
     /// The plan that repeats a recorded schedule under the same conditions, and nothing else.
     #[must_use]
     pub fn replaying(&self, schedule: Schedule) -> Plan {
-        Plan { prefix: schedule, tail: Tail::None, ..self.clone() }
+        Plan {
+            prefix: schedule,
+            tail: Tail::None,
+            ..self.clone()
+        }
     }
 }
 

@@ -41,14 +41,20 @@ impl<'a> View<'a> {
     /// All live tasks with what they are about to do, enabled or not.
     pub fn pending(&self) -> impl Iterator<Item = Pending> + 'a {
         let View { world, enabled, .. } = *self;
-        world.live().map(move |task| Pending { task, op: world.task(task).op, enabled: enabled.contains(task) })
+        world.live().map(move |task| Pending {
+            task,
+            op: world.task(task).op,
+            enabled: enabled.contains(task),
+        })
     }
 
     /// Whether picking `task` would preempt the one that ran last: it could go on, and stands at
     /// no operation that offers the processor.
     pub fn preempts(&self, task: TaskId) -> bool {
         self.current.is_some_and(|current| {
-            current != task && self.enabled.contains(current) && !self.op(current).offers_processor()
+            current != task
+                && self.enabled.contains(current)
+                && !self.op(current).offers_processor()
         })
     }
 }
@@ -56,8 +62,10 @@ impl<'a> View<'a> {
 impl Op {
     /// Whether a switch away at this operation is no preemption.
     pub fn offers_processor(&self) -> bool {
-        matches!(self.kind, Kind::Yield | Kind::Sleep | Kind::Park | Kind::Exit | Kind::End)
-            || self.mode == crate::op::Mode::Timed
+        matches!(
+            self.kind,
+            Kind::Yield | Kind::Sleep | Kind::Park | Kind::Exit | Kind::End
+        ) || self.mode == crate::op::Mode::Timed
     }
 }
 

@@ -1,0 +1,117 @@
+//! The fingerprint of a run's partial order: 128 bits, kept up to date with constant work per
+//! event.
+//!
+//! The hash of an event covers its task's stable name and its index within the task (through the
+//! chain of the task's earlier events), its kind and outcome, and the hashes of its latest
+//! conflicting predecessors; no object name and no address. The fingerprint is the sum of all
+//! hashes, so it does not depend on the linearization.
+//!
+//! For each object two sums suffice. Its events fall into groups: a write alone, or reads between
+//! two writes. All of a group conflict with all of the neighbouring groups and not with each other,
+//! so the latest conflicting predecessors of an event are exactly the group before its own.
+//!
+//! Equal fingerprints and equal partial orders are the same thing up to hash collisions: the
+//! hash of an event determines, by induction, the labels and edges of its whole past. It also
+//! follows that objects need no names: what a task does next, to which object, is a function of
+//! its past.
+
+use alloc::vec::Vec;
+use raddle_model::hash::Wide;
+use raddle_model::{Access, Analysis, Event, Kind, ObjectId, Outcome, World};
+
+/// The groups of one object.
+#[derive(Clone, Copy, Debug)]
+struct Groups {
+    before: Wide,
+    current: Wide,
+    reading: bool,
+}
+
+const NOTHING: Groups = Groups {
+    before: Wide::ZERO,
+    current: Wide::ZERO,
+    reading: false,
+};
+
+/// The fingerprint so far.
+#[derive(Default, Debug)]
+pub struct Fingerprint {
+    total: Wide,
+    tasks: Vec<Wide>,
+    objects: Vec<Groups>,
+}
+
+impl Fingerprint {
+    /// The fingerprint of the events so far.
+    pub fn value(&self) -> u128 {
+        self.total.to_u128()
+    }
+
+    /// Enters the hash that an access to `object` has to be combined with.
+    #[inline]
+    fn before(&mut self, object: ObjectId, access: Access) -> Wide {
+        let index = object.index();
+        if index >= self.objects.len() {
+            self.objects.resize(index + 1, NOTHING);
+        }
+        let groups = &mut self.objects[index];
+        let reading = access == Access::Read;
+        if !(reading && groups.reading) {
+            groups.before = groups.current;
+            groups.current = Wide::ZERO;
+            groups.reading = reading;
+        }
+        groups.before
+    }
+
+    #[inline]
+    fn add(&mut self, object: ObjectId, hash: Wide) {
+        let groups = &mut self.objects[object.index()];
+        groups.current = groups.current.plus(hash);
+    }
+}
+
+impl Analysis for Fingerprint {
+    #[inline]
+    fn begin(&mut self) {
+        self.total = Wide::ZERO;
+        self.tasks.clear();
+        self.objects.clear();
+        self.tasks.push(Wide::from_word(1));
+    }
+
+    #[inline]
+    fn event(&mut self, event: &Event, world: &World) {
+        let Event {
+            task, op, outcome, ..
+        } = *event;
+        let access = op.access();
+        let mut past = Wide::ZERO;
+        if op.object.is_some() {
+            past = self.before(op.object, access);
+        }
+        if op.second.is_some() {
+            // Not a plain sum: which of the two objects an edge comes through is part of the order.
+            past = past.chain(1, self.before(op.second, access));
+        }
+        if op.kind == Kind::End {
+            // The end of the process conflicts with everything: its past is all there is.
+            past = self.total;
+        }
+        let label = (op.kind as u64) << 56 ^ outcome.label(world);
+        let hash = self.tasks[task.index()].chain(label, past);
+        self.tasks[task.index()] = hash;
+        self.total = self.total.plus(hash);
+        if op.object.is_some() {
+            self.add(op.object, hash);
+        }
+        if op.second.is_some() {
+            self.add(op.second, hash);
+        }
+        if let Outcome::Spawned(child) = outcome {
+            // The child's chain starts from its stable name and from the spawn, its first predecessor.
+            self.tasks
+                .push(Wide::from_word(world.task(child).name).chain(2, hash));
+        }
+    }
+}

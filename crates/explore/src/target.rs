@@ -1,0 +1,121 @@
+//! What explorers run: a program behind one of the front ends. Plans go in; verdicts,
+//! fingerprints and, where asked for, whole traces come back.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+use raddle_model::{ObjectId, Plan, SiteId, Trace, Verdict};
+
+/// Two accesses that nothing orders.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RaceFound {
+    /// The two sites, the earlier access first.
+    pub sites: [SiteId; 2],
+    /// For people.
+    pub message: String,
+}
+
+/// What a run taught about the program; later plans must know it.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Learned {
+    /// A try or timed operation on a lock was seen: releases must be points.
+    pub releases: bool,
+    /// Races that are unordered in this run.
+    pub races: Vec<RaceFound>,
+}
+
+/// What comes back of a run in a batch.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Digest {
+    /// Number of the run within the campaign.
+    pub run: u64,
+    /// The seed it had.
+    pub seed: u64,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// Its partial order.
+    pub fingerprint: u128,
+    /// Number of events.
+    pub steps: u64,
+    /// Number of tasks there were.
+    pub tasks: u32,
+    /// What it taught.
+    pub learned: Learned,
+}
+
+/// What comes back of a run that was recorded in full.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Run {
+    /// As in a batch; the run number is 0.
+    pub digest: Digest,
+    /// Everything that happened. Its schedule has checks and the fingerprint.
+    pub trace: Trace,
+    /// What each object is, by dense id.
+    pub objects: Vec<ObjectInfo>,
+    /// Path of each task from main, by dense id; with its name, if the program gave it one.
+    pub tasks: Vec<String>,
+}
+
+/// What an object is, for people.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ObjectInfo {
+    /// Its id in the trace.
+    pub id: ObjectId,
+    /// `mutex`, `atomic`, …
+    pub noun: String,
+    /// Where it was first used.
+    pub site: SiteId,
+}
+
+/// Where a site is.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Place {
+    /// Source file; empty if unknown.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+    /// Function, if known.
+    pub function: String,
+}
+
+/// What the explorer says after each run of a batch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Flow {
+    /// Go on.
+    Continue,
+    /// Leave the rest of the batch out.
+    Stop,
+}
+
+/// Takes what comes back of a batch.
+pub trait Sink {
+    /// One run has ended.
+    fn run(&mut self, digest: &Digest) -> Flow;
+}
+
+/// What a target could not do. Never a bug of the program under test.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TargetError {
+    /// What went wrong, and what to do now.
+    pub message: String,
+}
+
+/// A program that can be run under a plan.
+pub trait Target {
+    /// One run, recorded in full.
+    fn run(&mut self, plan: &Plan) -> Result<Run, TargetError>;
+
+    /// The runs `runs` of the campaign whose seed is `plan.seed`: run `i` has the plan with the
+    /// seed [`raddle_model::Rng::seed_of_run`]`(plan.seed, i)`.
+    fn sample(
+        &mut self,
+        plan: &Plan,
+        runs: Range<u64>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), TargetError>;
+
+    /// Where a site is.
+    fn place(&self, site: SiteId) -> Place;
+}

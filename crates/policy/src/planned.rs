@@ -1,0 +1,147 @@
+//! The policy of a plan: follow the prefix, then let the tail decide. Leaving the prefix is an
+//! end, never a fallback.
+
+use crate::random::Random;
+use crate::stay::Stay;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use raddle_model::{Choice, Decision, Divergence, Pick, Plan, Policy, Rng, Tail, View};
+
+/// The policy that a plan describes.
+#[derive(Debug)]
+pub struct Planned {
+    prefix: Vec<Decision>,
+    position: usize,
+    tail: AnyTail,
+}
+
+/// Every policy there is: a match is cheaper than a virtual call at each step.
+#[derive(Debug)]
+enum AnyTail {
+    Random(Random),
+    Stay(Stay),
+    None,
+}
+
+macro_rules! each {
+    ($tail:expr, $policy:ident => $body:expr, $none:expr) => {
+        match $tail {
+            AnyTail::Random($policy) => $body,
+            AnyTail::Stay($policy) => $body,
+            AnyTail::None => $none,
+        }
+    };
+}
+
+impl Planned {
+    /// The policy of `plan`.
+    pub fn new(plan: &Plan) -> Planned {
+        let rng = Rng::new(plan.seed);
+        let tail = match &plan.tail {
+            Tail::Random => AnyTail::Random(Random::new(rng)),
+            Tail::Stay => AnyTail::Stay(Stay),
+            Tail::None => AnyTail::None,
+            other => panic!("raddle bug: no policy for {}", other.name()),
+        };
+        Planned {
+            prefix: plan.prefix.decisions.clone(),
+            position: 0,
+            tail,
+        }
+    }
+
+    fn diverged(&self, expected: String, found: String) -> Box<Divergence> {
+        Box::new(Divergence {
+            step: 0,
+            decision: self.position,
+            expected,
+            found,
+        })
+    }
+
+    #[cold]
+    fn follow(&mut self, view: &View<'_>) -> Pick {
+        if let Some(task) = view.enabled.single() {
+            return Pick::Run(task);
+        }
+        match self.prefix[self.position] {
+            Decision::Run(task) if view.enabled.contains(task) => {
+                self.position += 1;
+                Pick::Run(task)
+            }
+            other => {
+                let expected = match other {
+                    Decision::Run(task) => format!("task {} to run", task.0),
+                    Decision::Choose(value) => format!("the value {value} to be chosen"),
+                };
+                let able: Vec<String> = view
+                    .enabled
+                    .iter()
+                    .map(|task| format!("{}", task.0))
+                    .collect();
+                Pick::Diverged(self.diverged(
+                    expected,
+                    format!("a choice between the tasks {}", able.join(", ")),
+                ))
+            }
+        }
+    }
+
+    fn at_the_end(&self) -> Box<Divergence> {
+        self.diverged(
+            String::from("the end of the run"),
+            String::from("the run goes on"),
+        )
+    }
+}
+
+impl Policy for Planned {
+    #[inline]
+    fn pick(&mut self, view: &View<'_>) -> Pick {
+        if self.position < self.prefix.len() {
+            return self.follow(view);
+        }
+        each!(&mut self.tail, policy => policy.pick(view), match view.enabled.single() {
+            Some(task) => Pick::Run(task),
+            None => Pick::Diverged(self.at_the_end()),
+        })
+    }
+
+    fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {
+        if self.position < self.prefix.len() {
+            return match self.prefix[self.position] {
+                Decision::Choose(value) if value < choice.arity => {
+                    self.position += 1;
+                    Ok(value)
+                }
+                Decision::Choose(value) => {
+                    let expected = format!("the value {value} to be chosen");
+                    Err(self.diverged(expected, format!("a choice among {} values", choice.arity)))
+                }
+                Decision::Run(task) => {
+                    let expected = format!("task {} to run", task.0);
+                    Err(self.diverged(expected, format!("a choice among {} values", choice.arity)))
+                }
+            };
+        }
+        each!(&mut self.tail, policy => policy.choose(choice), Err(self.at_the_end()))
+    }
+
+    fn finished(&mut self, _: u64) -> Result<(), Box<Divergence>> {
+        if self.position == self.prefix.len() {
+            return Ok(());
+        }
+        let left = self.prefix.len() - self.position;
+        Err(self.diverged(
+            format!("{left} more decisions"),
+            String::from("the end of the run"),
+        ))
+    }
+
+    fn restart(&mut self, seed: u64) {
+        self.position = 0;
+        each!(&mut self.tail, policy => policy.restart(seed), ());
+    }
+}

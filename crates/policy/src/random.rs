@@ -1,0 +1,41 @@
+//! `random`: uniform over the enabled tasks (Sen, ASE 2007, fig. 3; Stoller, RV 2002, semaphore
+//! approach). No deviation.
+
+use alloc::boxed::Box;
+use raddle_model::{Choice, Dice, Divergence, Pick, Policy, Rng, View};
+
+/// Picks uniformly.
+#[derive(Clone, Debug)]
+pub struct Random<D = Rng> {
+    dice: D,
+}
+
+impl<D: Dice> Random<D> {
+    /// Draws from `dice`.
+    pub fn new(dice: D) -> Random<D> {
+        Random { dice }
+    }
+}
+
+impl<D: Dice> Policy for Random<D> {
+    /// Nothing is drawn where there is no choice.
+    #[inline]
+    fn pick(&mut self, view: &View<'_>) -> Pick {
+        let task = match view.enabled.single() {
+            Some(task) => task,
+            None => {
+                let rank = self.dice.below(view.enabled.len());
+                view.enabled.nth(rank).expect("raddle bug: nobody to pick")
+            }
+        };
+        Pick::Run(task)
+    }
+
+    fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {
+        Ok(self.dice.below(choice.arity))
+    }
+
+    fn restart(&mut self, seed: u64) {
+        self.dice.reseed(seed);
+    }
+}

@@ -1,0 +1,37 @@
+//! `stay`: the quiet tail of systematic search and of shrinking. The task that ran last goes on;
+//! if it cannot, the one with the lowest id does. Choices take their first value.
+
+use alloc::boxed::Box;
+use raddle_model::{Choice, Divergence, Pick, Policy, View};
+
+/// Never preempts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stay;
+
+impl Policy for Stay {
+    fn pick(&mut self, view: &View<'_>) -> Pick {
+        let current = view.current.filter(|&task| view.enabled.contains(task));
+        // One that offers the processor is taken at its word, or two tasks that yield to each
+        // other would never end.
+        let current = current.filter(|&task| !view.op(task).offers_processor());
+        Pick::Run(
+            current
+                .or(next_after(view))
+                .expect("raddle bug: nobody to pick"),
+        )
+    }
+
+    fn choose(&mut self, _: &Choice) -> Result<u32, Box<Divergence>> {
+        Ok(0)
+    }
+
+    fn restart(&mut self, _: u64) {}
+}
+
+/// The next enabled task in turn, so that those who offer the processor take turns.
+fn next_after(view: &View<'_>) -> Option<raddle_model::TaskId> {
+    let after = view
+        .current
+        .and_then(|current| view.enabled.iter().find(|&task| task > current));
+    after.or(view.enabled.first())
+}
