@@ -17,7 +17,7 @@ enum From {
     Rustup(&'static str),
 }
 
-/// Each command that must be on PATH, and where it comes from.
+/// Each command that must be there, and where it comes from.
 const NEEDS: &[(&str, From)] = &[
     // The linker; gcc alone only recommends the C library's start files.
     ("cc", From::Apt("gcc libc6-dev")),
@@ -27,7 +27,7 @@ const NEEDS: &[(&str, From)] = &[
 
 /// Makes sure that everything needed is here.
 pub(crate) fn provide() -> Result<(), Stop> {
-    let missing = missing(on_path);
+    let missing = missing(is_here);
     if missing.is_empty() {
         return Ok(());
     }
@@ -40,16 +40,24 @@ pub(crate) fn provide() -> Result<(), Stop> {
         shell.args(["-c", &line]).env("DEBIAN_FRONTEND", "noninteractive");
         execute(shell)?;
     }
-    match self::missing(on_path) {
+    match self::missing(is_here) {
         still if still.is_empty() => Ok(()),
-        still => Err(Stop::Unfit(format!("installed, but still not on PATH: {still:?}"))),
+        still => Err(Stop::Unfit(format!("installed, but still missing: {still:?}"))),
     }
 }
 
 type Need = (&'static str, From);
 
-fn missing(present: impl Fn(&str) -> bool) -> Vec<Need> {
-    NEEDS.iter().copied().filter(|(command, _)| !present(command)).collect()
+fn missing(present: impl Fn(Need) -> bool) -> Vec<Need> {
+    NEEDS.iter().copied().filter(|need| !present(*need)).collect()
+}
+
+fn is_here((command, from): Need) -> bool {
+    match from {
+        From::Apt(_) => on_path(command),
+        // rustup puts a proxy of that name on PATH whether or not the component is installed: ask it.
+        From::Rustup(_) => answers(command),
+    }
 }
 
 /// One shell line per source that has something to install.
@@ -91,6 +99,10 @@ fn on_path(command: &str) -> bool {
         .is_some_and(|path| env::split_paths(&path).any(|folder| folder.join(command).is_file()))
 }
 
+fn answers(command: &str) -> bool {
+    Command::new(command).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
 fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
@@ -107,7 +119,7 @@ mod tests {
 
     #[test]
     fn the_advice_is_the_exact_line_for_each_source() {
-        let missing = missing(|command| command == "cargo-fmt");
+        let missing = missing(|(command, _)| command == "cargo-fmt");
         let text = advice(&missing);
         let apt = "sudo sh -c 'apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev'";
         assert!(text.contains("missing on this machine: cc, cargo-clippy; run:"), "{text}");
@@ -119,5 +131,12 @@ mod tests {
     fn commands_are_looked_up_on_path() {
         assert!(on_path("sh"));
         assert!(!on_path("no-such-command-anywhere"));
+    }
+
+    #[test]
+    fn a_proxy_without_its_component_is_missing() {
+        assert!(answers("cargo"));
+        assert!(!answers("false"));
+        assert!(!answers("no-such-command-anywhere"));
     }
 }
