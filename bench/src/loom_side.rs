@@ -4,7 +4,8 @@
 //! of executions; where its search ends earlier, it is started again.
 //!
 //! It is measured in its default setting and with a bound on preemptions, as its documentation advises
-//! for larger programs: the bound costs it up to half its speed, so the default is the harder rival.
+//! for larger programs: the bound costs it about a third of its speed on the long bodies, so the default is
+//! the harder rival.
 
 use crate::bodies::{Body, EXECUTIONS, define_execute};
 use loom::model::Builder;
