@@ -35,8 +35,7 @@ impl Check {
     }
 
     fn add(&mut self, event: &Event) -> Result<(), Box<Divergence>> {
-        let word =
-            u64::from(event.task.0) << 40 | (event.op.kind as u64) << 32 | u64::from(event.index);
+        let word = u64::from(event.task.0) << 40 | (event.op.kind as u64) << 32 | u64::from(event.index);
         self.hash = hash::mix(self.hash, word);
         self.events += 1;
         if !self.events.is_multiple_of(CHECK_INTERVAL) {
@@ -54,9 +53,7 @@ impl Check {
                     self.events - CHECK_INTERVAL,
                     self.events
                 ),
-                found: format!(
-                    "check {entry:08x}: other tasks or other operations ran in this interval"
-                ),
+                found: format!("check {entry:08x}: other tasks or other operations ran in this interval"),
             })),
             _ => Ok(()),
         }
