@@ -135,7 +135,7 @@ fn draw_group(
         let y = axis.height_at(bar.mean);
         svg.rect_with_tip((x, y), (width, axis.floor - y), &fill, &tip);
         let top = whisker(svg, middle, &bar, axis).min(y);
-        svg.text((middle, top - 6.0), VALUE, Anchor::Middle, &number(&bar));
+        svg.text_on_grid((middle, top - 6.0), VALUE, &number(&bar));
     }
     svg.text(
         (centre, axis.floor + 20.0),

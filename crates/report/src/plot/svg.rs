@@ -117,6 +117,13 @@ impl Svg {
         ));
     }
 
+    /// One line of centred text with a white rim, readable where it crosses a line of the grid.
+    pub(super) fn text_on_grid(&mut self, at: (f64, f64), font: Font, text: &str) {
+        self.raw(r##"<g paint-order="stroke" stroke="#ffffff" stroke-width="4" stroke-linejoin="round">"##);
+        self.text(at, font, Anchor::Middle, text);
+        self.raw("</g>");
+    }
+
     /// Text broken into lines of at most `width`; returns where the next thing below may start.
     pub(super) fn paragraph(
         &mut self,
@@ -133,7 +140,7 @@ impl Svg {
         top
     }
 
-    /// Anything else; must be well-formed.
+    /// Anything else; the whole must become well-formed.
     pub(super) fn raw(&mut self, element: &str) {
         self.write(format_args!("{element}"));
     }
