@@ -239,6 +239,10 @@ mod tests {
         assert!(greater(&B, &A, 0.9893));
         assert!(!greater(&B, &A, 0.9894));
         assert!(!greater(&A, &B, 0.5));
+        // Few values and unequal sizes, where the degrees of freedom (2.66052) matter most: p = 0.0097979.
+        let (a, b) = ([9.0, 14.0, 11.5], [3.0, 4.0, 3.5, 5.5, 2.0]);
+        assert!(greater(&a, &b, 0.9902));
+        assert!(!greater(&a, &b, 0.9903));
     }
 
     #[test]

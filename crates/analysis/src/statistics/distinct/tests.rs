@@ -185,6 +185,26 @@ fn memory_stays_bounded_and_nothing_is_allocated_once_full() {
     assert_eq!(Distinct::new().memory_bytes(), 0);
 }
 
+/// A removal that closes its gap wrongly would lose fingerprints, most likely where a probe wraps around.
+#[test]
+fn every_kept_fingerprint_is_found_after_removals() {
+    for seed in 1..300 {
+        let mut seen = Distinct::with_exact_max(48);
+        let mut random = Random(seed);
+        for _ in 0..400 {
+            seen.insert(u128::from(random.next()));
+        }
+        assert_eq!(seen.slots.len(), 64);
+        for slot in seen.clone().occupied() {
+            let key = u128::from(slot.high) << 64 | u128::from(slot.low);
+            assert!(
+                !seen.insert(key),
+                "a kept fingerprint is taken for a new one"
+            );
+        }
+    }
+}
+
 #[test]
 fn counts_saturate() {
     let mut seen = collect(8, &[1, 1, 2]);
