@@ -9,7 +9,7 @@
 //! however often each occurred.
 //!
 //! The final level is the lowest at which the qualifying fingerprints fit. It depends only on which
-//! fingerprints were seen, not on their order; hence splitting the runs over several workers and
+//! fingerprints were seen, not on their order; hence splitting the runs over several jobs and
 //! merging gives the very same structure.
 
 use alloc::vec::Vec;
@@ -166,7 +166,7 @@ impl Distinct {
         self.slots.capacity() * size_of::<Slot>()
     }
 
-    /// Adds what another worker saw. The result is the same as if all runs had been inserted here.
+    /// Adds what another job saw. The result is the same as if all runs had been inserted here.
     pub fn merge(&mut self, other: &Distinct) {
         self.runs += other.runs;
         self.raise_to(other.level);

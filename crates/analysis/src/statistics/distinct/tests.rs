@@ -1,5 +1,5 @@
 //! Exact counts against a plain map, estimates against a bound of six standard deviations, and
-//! independence of order and of the number of workers.
+//! independence of order and of the number of jobs.
 
 use super::*;
 use alloc::collections::BTreeMap;
@@ -149,7 +149,7 @@ fn kept_counts_are_true_counts() {
 }
 
 #[test]
-fn neither_order_nor_the_split_over_workers_matters() {
+fn neither_order_nor_the_split_over_jobs_matters() {
     for exact_max in [1, 2, 3, 64, 1000, 100_000] {
         let keys = skewed_keys(5, 30_000, 20_000);
         let whole = collect(exact_max, &keys);
