@@ -21,10 +21,7 @@ impl Part {
     }
 
     pub(super) fn complement(self) -> Self {
-        Self {
-            of: self.rest,
-            rest: self.of,
-        }
+        Self { of: self.rest, rest: self.of }
     }
 }
 
@@ -62,11 +59,7 @@ fn threshold(holds: impl Fn(Part) -> bool) -> f64 {
         if middle <= low || middle >= high || high < f64::MIN_POSITIVE {
             return middle;
         }
-        if holds(Part::new(middle)) {
-            low = middle
-        } else {
-            high = middle
-        }
+        if holds(Part::new(middle)) { low = middle } else { high = middle }
     }
 }
 
@@ -87,11 +80,9 @@ fn lower(x: Part, a: f64, b: f64) -> f64 {
     for round in 1..=ROUNDS_MAX {
         let m = f64::from(round);
         let before = a + 2.0 * m - 1.0;
-        let above =
-            (a + m - 1.0) * (a + b + m - 1.0) * m * (b - m) * x.of * x.of / (before * before);
-        let beside = m
-            + m * (b - m) * x.of / before
-            + (a + m) * (excess + m * (1.0 + x.rest)) / (before + 2.0);
+        let above = (a + m - 1.0) * (a + b + m - 1.0) * m * (b - m) * x.of * x.of / (before * before);
+        let beside =
+            m + m * (b - m) * x.of / before + (a + m) * (excess + m * (1.0 + x.rest)) / (before + 2.0);
         inverse = 1.0 / away_from_zero(beside + above * inverse);
         ratio = away_from_zero(beside + above / ratio);
         let change = ratio * inverse;
@@ -107,11 +98,7 @@ fn lower(x: Part, a: f64, b: f64) -> f64 {
 fn term(k: f64, n: f64, p: Part) -> f64 {
     let others = n - k;
     // Both differences from the mean are one number; it is taken on the side where less cancels.
-    let excess = if p.of < p.rest {
-        k - n * p.of
-    } else {
-        n * p.rest - others
-    };
+    let excess = if p.of < p.rest { k - n * p.of } else { n * p.rest - others };
     let exponent = stirling_error(n)
         - stirling_error(k)
         - stirling_error(others)
@@ -136,11 +123,7 @@ fn stirling_error(n: f64) -> f64 {
         -691.0 / 360_360.0,
         1.0 / 156.0,
     ];
-    inverse
-        * terms
-            .iter()
-            .rev()
-            .fold(0.0, |sum, term| sum * square + term)
+    inverse * terms.iter().rev().fold(0.0, |sum, term| sum * square + term)
 }
 
 /// `x ln(x/mean) - difference`, without cancellation where the difference, `x - mean`, is small.
@@ -166,14 +149,7 @@ fn deviance(x: f64, mean: f64, difference: f64) -> f64 {
 /// The probability that a Student variable of `freedom` degrees is above `t`, for `t` at least zero.
 pub(super) fn student_above(t: f64, freedom: f64) -> f64 {
     let whole = freedom + t * t;
-    at_most(
-        Part {
-            of: freedom / whole,
-            rest: t * t / whole,
-        },
-        freedom / 2.0,
-        0.5,
-    ) / 2.0
+    at_most(Part { of: freedom / whole, rest: t * t / whole }, freedom / 2.0, 0.5) / 2.0
 }
 
 #[cfg(test)]
@@ -181,10 +157,7 @@ mod tests {
     use super::*;
 
     fn close(found: f64, expected: f64, relative: f64) {
-        assert!(
-            (found - expected).abs() <= relative * expected,
-            "{found:e} instead of {expected:e}"
-        );
+        assert!((found - expected).abs() <= relative * expected, "{found:e} instead of {expected:e}");
     }
 
     #[test]
@@ -192,17 +165,9 @@ mod tests {
         for x in [1e-9, 0.01, 0.3, 0.5, 0.77, 0.999] {
             for a in [0.5, 1.0, 3.0, 40.0] {
                 close(at_most(Part::new(x), a, 1.0), libm::pow(x, a), 1e-13);
-                close(
-                    at_most(Part::new(x), 1.0, a),
-                    -libm::expm1(a * libm::log1p(-x)),
-                    1e-13,
-                );
+                close(at_most(Part::new(x), 1.0, a), -libm::expm1(a * libm::log1p(-x)), 1e-13);
             }
-            close(
-                at_most(Part::new(x), 0.5, 0.5),
-                2.0 / PI * libm::asin(sqrt(x)),
-                1e-13,
-            );
+            close(at_most(Part::new(x), 0.5, 0.5), 2.0 / PI * libm::asin(sqrt(x)), 1e-13);
         }
     }
 

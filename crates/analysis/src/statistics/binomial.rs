@@ -16,16 +16,8 @@ pub fn interval(successes: u64, n: u64, level: f64) -> (f64, f64) {
     assert!(n > 0 && successes <= n, "{successes} successes in {n} runs");
     let tail = tail_of(level);
     let (k, others) = (successes as f64, (n - successes) as f64);
-    let low = if successes == 0 {
-        0.0
-    } else {
-        quantile_below(tail, k, others + 1.0)
-    };
-    let high = if successes == n {
-        1.0
-    } else {
-        quantile_above(tail, k + 1.0, others)
-    };
+    let low = if successes == 0 { 0.0 } else { quantile_below(tail, k, others + 1.0) };
+    let high = if successes == n { 1.0 } else { quantile_above(tail, k + 1.0, others) };
     (low, high)
 }
 
@@ -51,35 +43,21 @@ pub fn acceptance(n: u64, p_num: u64, p_den: u64, level: f64) -> Option<(u64, u6
 }
 
 fn tail_of(level: f64) -> f64 {
-    assert!(
-        level > 0.0 && level < 1.0,
-        "a level of confidence lies between 0 and 1, not at {level}"
-    );
+    assert!(level > 0.0 && level < 1.0, "a level of confidence lies between 0 and 1, not at {level}");
     (1.0 - level) / 2.0
 }
 
 fn fraction(num: u64, den: u64) -> Part {
     assert!(den > 0 && num <= den, "{num}/{den} is not a probability");
-    Part {
-        of: num as f64 / den as f64,
-        rest: (den - num) as f64 / den as f64,
-    }
+    Part { of: num as f64 / den as f64, rest: (den - num) as f64 / den as f64 }
 }
 
 fn probability_at_most(n: u64, p: Part, k: u64) -> f64 {
-    if k >= n {
-        1.0
-    } else {
-        at_most(p.complement(), (n - k) as f64, k as f64 + 1.0)
-    }
+    if k >= n { 1.0 } else { at_most(p.complement(), (n - k) as f64, k as f64 + 1.0) }
 }
 
 fn probability_at_least(n: u64, p: Part, k: u64) -> f64 {
-    if k == 0 {
-        1.0
-    } else {
-        at_most(p, k as f64, (n - k) as f64 + 1.0)
-    }
+    if k == 0 { 1.0 } else { at_most(p, k as f64, (n - k) as f64 + 1.0) }
 }
 
 /// The least number in `0..=n` for which `holds`, which stays true once it is.
@@ -87,11 +65,7 @@ fn first(n: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut low, mut high) = (0, n + 1);
     while low < high {
         let middle = low + (high - low) / 2;
-        if holds(middle) {
-            high = middle
-        } else {
-            low = middle + 1
-        }
+        if holds(middle) { high = middle } else { low = middle + 1 }
     }
     (low <= n).then_some(low)
 }
@@ -108,46 +82,16 @@ mod tests {
             (3, 10, 0.95, 0.0667395111777345, 0.6524528500599973),
             (10, 10, 0.95, 0.6915028921812392, 1.0),
             (7, 20, 0.99, 0.11387976326673242, 0.6565685842319211),
-            (
-                6_250,
-                100_000,
-                0.999,
-                0.060009303681962806,
-                0.06505695818749355,
-            ),
-            (
-                25_000,
-                100_000,
-                0.999,
-                0.24550828147445783,
-                0.2545295356628216,
-            ),
+            (6_250, 100_000, 0.999, 0.060009303681962806, 0.06505695818749355),
+            (25_000, 100_000, 0.999, 0.24550828147445783, 0.2545295356628216),
             (0, 10_000_000, 0.99, 0.0, 5.298315962939937e-7),
-            (
-                1,
-                10_000_000,
-                0.99,
-                5.012541822288007e-10,
-                7.430127111445836e-7,
-            ),
-            (
-                2_500_000,
-                10_000_000,
-                0.999,
-                0.24954956500536635,
-                0.2504508126401003,
-            ),
+            (1, 10_000_000, 0.99, 5.012541822288007e-10, 7.430127111445836e-7),
+            (2_500_000, 10_000_000, 0.999, 0.24954956500536635, 0.2504508126401003),
         ];
         for (successes, n, level, low, high) in known {
             let found = interval(successes, n, level);
-            assert!(
-                (found.0 - low).abs() <= 1e-11 * low,
-                "{successes}/{n}: {found:?}"
-            );
-            assert!(
-                (found.1 - high).abs() <= 1e-11 * high,
-                "{successes}/{n}: {found:?}"
-            );
+            assert!((found.0 - low).abs() <= 1e-11 * low, "{successes}/{n}: {found:?}");
+            assert!((found.1 - high).abs() <= 1e-11 * high, "{successes}/{n}: {found:?}");
         }
     }
 
@@ -163,11 +107,7 @@ mod tests {
             (10_000_000, 1, 4, 0.999, 2_495_495, 2_504_507),
         ];
         for (n, num, den, level, least, greatest) in known {
-            assert_eq!(
-                acceptance(n, num, den, level),
-                Some((least, greatest)),
-                "{n} at {num}/{den}"
-            );
+            assert_eq!(acceptance(n, num, den, level), Some((least, greatest)), "{n} at {num}/{den}");
             assert!(accepts(n, num, den, least, level) && accepts(n, num, den, greatest, level));
             assert!(least == 0 || !accepts(n, num, den, least - 1, level));
             assert!(!accepts(n, num, den, greatest + 1, level));

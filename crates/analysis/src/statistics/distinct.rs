@@ -50,11 +50,7 @@ struct Slot {
     count: u32,
 }
 
-const VACANT: Slot = Slot {
-    low: 0,
-    high: 0,
-    count: 0,
-};
+const VACANT: Slot = Slot { low: 0, high: 0, count: 0 };
 const SLOTS_AT_FIRST: usize = 64;
 
 impl Slot {
@@ -66,8 +62,7 @@ impl Slot {
 /// Spreads a fingerprint over 64 bits: the high bits choose the sample, the low bits the slot.
 /// Fingerprints are hashes already, but the sample must be uniform even if some of their bits are not.
 fn mix(low: u64, high: u64) -> u64 {
-    let mut hash =
-        low.wrapping_add((high ^ 0xa076_1d64_78bd_642f).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut hash = low.wrapping_add((high ^ 0xa076_1d64_78bd_642f).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     hash ^ (hash >> 31)
@@ -88,18 +83,8 @@ impl Distinct {
     /// # Panics
     /// If `exact_max` is zero.
     pub fn with_exact_max(exact_max: usize) -> Self {
-        assert!(
-            exact_max > 0,
-            "a set of fingerprints needs room for at least one"
-        );
-        Self {
-            slots: Vec::new(),
-            kept: 0,
-            kept_once: 0,
-            exact_max,
-            level: 0,
-            runs: 0,
-        }
+        assert!(exact_max > 0, "a set of fingerprints needs room for at least one");
+        Self { slots: Vec::new(), kept: 0, kept_once: 0, exact_max, level: 0, runs: 0 }
     }
 
     /// Counts one run with this fingerprint; true if it is not among those kept so far and is kept now.
@@ -185,10 +170,7 @@ impl Distinct {
     }
 
     fn scaled(&self, kept: usize) -> Estimate {
-        Estimate {
-            value: (kept as u64) << self.level,
-            exact: self.level == 0,
-        }
+        Estimate { value: (kept as u64) << self.level, exact: self.level == 0 }
     }
 
     fn occupied(&self) -> impl Iterator<Item = &Slot> {
@@ -267,10 +249,7 @@ impl Distinct {
         if level <= self.level {
             return;
         }
-        assert!(
-            level < 64,
-            "[raddle bug] the fingerprints in the set all have the same hash"
-        );
+        assert!(level < 64, "[raddle bug] the fingerprints in the set all have the same hash");
         self.level = level;
         for at in 0..self.slots.len() {
             // Removal may pull a later slot into this one, which has to be looked at as well.

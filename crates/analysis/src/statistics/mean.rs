@@ -23,20 +23,9 @@ impl Summary {
         let count = values.len();
         let mean = values.iter().sum::<f64>() / count as f64;
         // Two passes: the textbook formula in one pass cancels when the spread is small beside the mean.
-        let squares: f64 = values
-            .iter()
-            .map(|value| (value - mean) * (value - mean))
-            .sum();
-        let deviation = if count < 2 {
-            0.0
-        } else {
-            sqrt(squares / (count - 1) as f64)
-        };
-        Self {
-            count,
-            mean,
-            deviation,
-        }
+        let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+        let deviation = if count < 2 { 0.0 } else { sqrt(squares / (count - 1) as f64) };
+        Self { count, mean, deviation }
     }
 
     /// The two-sided Student interval for the true mean; unbounded for fewer than two values.
@@ -51,8 +40,8 @@ impl Summary {
         if self.count < 2 {
             return (f64::NEG_INFINITY, f64::INFINITY);
         }
-        let reach = student_quantile((self.count - 1) as f64, (1.0 - level) / 2.0)
-            * sqrt(self.variance_of_mean());
+        let reach =
+            student_quantile((self.count - 1) as f64, (1.0 - level) / 2.0) * sqrt(self.variance_of_mean());
         (self.mean - reach, self.mean + reach)
     }
 
@@ -71,10 +60,7 @@ impl Summary {
 pub fn greater(a: &[f64], b: &[f64], level: f64) -> bool {
     check(level);
     let (a, b) = (Summary::of(a), Summary::of(b));
-    if a.count < 2
-        || b.count < 2
-        || a.mean.partial_cmp(&b.mean) != Some(core::cmp::Ordering::Greater)
-    {
+    if a.count < 2 || b.count < 2 || a.mean.partial_cmp(&b.mean) != Some(core::cmp::Ordering::Greater) {
         return false;
     }
     let (from_a, from_b) = (a.variance_of_mean(), b.variance_of_mean());
@@ -90,10 +76,7 @@ pub fn greater(a: &[f64], b: &[f64], level: f64) -> bool {
 /// The value that a Student variable of `freedom` degrees exceeds with probability `above`, which is
 /// positive and at most a half.
 pub fn student_quantile(freedom: f64, above: f64) -> f64 {
-    assert!(
-        freedom > 0.0 && above > 0.0 && above <= 0.5,
-        "no quantile for {above} at {freedom} degrees"
-    );
+    assert!(freedom > 0.0 && above > 0.0 && above <= 0.5, "no quantile for {above} at {freedom} degrees");
     let (mut low, mut high) = (0.0, 1.0);
     while student_above(high, freedom) > above {
         (low, high) = (high, high * 2.0);
@@ -103,19 +86,12 @@ pub fn student_quantile(freedom: f64, above: f64) -> f64 {
         if middle <= low || middle >= high || high < f64::MIN_POSITIVE {
             return high;
         }
-        if student_above(middle, freedom) > above {
-            low = middle
-        } else {
-            high = middle
-        }
+        if student_above(middle, freedom) > above { low = middle } else { high = middle }
     }
 }
 
 fn check(level: f64) {
-    assert!(
-        level > 0.0 && level < 1.0,
-        "a level of confidence lies between 0 and 1, not at {level}"
-    );
+    assert!(level > 0.0 && level < 1.0, "a level of confidence lies between 0 and 1, not at {level}");
 }
 
 #[cfg(test)]
@@ -123,69 +99,18 @@ mod tests {
     use super::*;
 
     fn close(found: f64, expected: f64) {
-        assert!(
-            (found - expected).abs() <= 1e-9 * expected.abs(),
-            "{found} instead of {expected}"
-        );
+        assert!((found - expected).abs() <= 1e-9 * expected.abs(), "{found} instead of {expected}");
     }
 
     #[test]
     fn quantiles_as_in_the_tables() {
         let table = [
-            (
-                1.0,
-                [
-                    0.32491969623290634,
-                    6.313751514675037,
-                    63.656741162871526,
-                    636.6192487687897,
-                ],
-            ),
-            (
-                2.0,
-                [
-                    0.2886751345948128,
-                    2.9199855803537242,
-                    9.924843200918287,
-                    31.599054576445365,
-                ],
-            ),
-            (
-                5.0,
-                [
-                    0.2671808657041451,
-                    2.0150483733330233,
-                    4.032142983555228,
-                    6.868826625881276,
-                ],
-            ),
-            (
-                24.0,
-                [
-                    0.25617339831779157,
-                    1.710882079909428,
-                    2.796939504774456,
-                    3.745398619290096,
-                ],
-            ),
-            (
-                24.5,
-                [
-                    0.25611537460619793,
-                    1.7094823754122985,
-                    2.792083429678077,
-                    3.735041348921243,
-                ],
-            ),
-            (
-                1e6,
-                [
-                    0.25334717053784184,
-                    1.6448551507220404,
-                    2.5758342201053344,
-                    3.2905364612487222,
-                ],
-            ),
+            (1.0, [0.32491969623290634, 6.313751514675037, 63.656741162871526, 636.6192487687897]),
+            (2.0, [0.2886751345948128, 2.9199855803537242, 9.924843200918287, 31.599054576445365]),
+            (5.0, [0.2671808657041451, 2.0150483733330233, 4.032142983555228, 6.868826625881276]),
+            (24.0, [0.25617339831779157, 1.710882079909428, 2.796939504774456, 3.745398619290096]),
+            (24.5, [0.25611537460619793, 1.7094823754122985, 2.792083429678077, 3.735041348921243]),
+            (1e6, [0.25334717053784184, 1.6448551507220404, 2.5758342201053344, 3.2905364612487222]),
         ];
         for (freedom, row) in table {
             for (above, expected) in [0.4, 0.05, 0.005, 0.0005].into_iter().zip(row) {
@@ -201,38 +126,27 @@ mod tests {
         close(summary.deviation, sqrt(32.0 / 7.0));
         let (low, high) = summary.interval(0.95);
         // 5 ± 2.3646 · 2.1381 / √8, with the quantile from a table.
-        assert!(
-            (low - 3.2125).abs() < 1e-4 && (high - 6.7875).abs() < 1e-4,
-            "{low} {high}"
-        );
+        assert!((low - 3.2125).abs() < 1e-4 && (high - 6.7875).abs() < 1e-4, "{low} {high}");
     }
 
     #[test]
     fn a_large_offset_does_not_hide_the_spread() {
-        close(
-            Summary::of(&[1e9 + 1.0, 1e9 + 2.0, 1e9 + 3.0]).deviation,
-            1.0,
-        );
+        close(Summary::of(&[1e9 + 1.0, 1e9 + 2.0, 1e9 + 3.0]).deviation, 1.0);
     }
 
     #[test]
     fn too_few_values_say_so() {
         assert!(Summary::of(&[]).mean.is_nan());
-        assert_eq!(
-            Summary::of(&[3.0]).interval(0.99),
-            (f64::NEG_INFINITY, f64::INFINITY)
-        );
+        assert_eq!(Summary::of(&[3.0]).interval(0.99), (f64::NEG_INFINITY, f64::INFINITY));
         assert!(!greater(&[100.0], &[1.0, 2.0], 0.99));
     }
 
     /// Two samples of unequal spread: t = 2.45536, 24.9885 degrees of freedom, one-sided p = 0.010689,
     /// from an independent implementation.
-    const A: [f64; 15] = [
-        27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7, 21.4,
-    ];
-    const B: [f64; 15] = [
-        27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 20.5, 24.4,
-    ];
+    const A: [f64; 15] =
+        [27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7, 21.4];
+    const B: [f64; 15] =
+        [27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 20.5, 24.4];
 
     #[test]
     fn welch_decides_at_the_right_level() {
@@ -259,9 +173,7 @@ mod tests {
         let mut draw = || {
             let mut sum = 0.0;
             for _ in 0..12 {
-                state = state
-                    .wrapping_mul(6364136223846793005)
-                    .wrapping_add(1442695040888963407);
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
                 sum += (state >> 11) as f64 / (1_u64 << 53) as f64;
             }
             sum
@@ -273,9 +185,6 @@ mod tests {
                 greater(&a, &b, 0.99)
             })
             .count() as u64;
-        assert!(
-            super::super::binomial::accepts(2_000, 1, 100, wrong, 0.999),
-            "{wrong} of 2,000"
-        );
+        assert!(super::super::binomial::accepts(2_000, 1, 100, wrong, 0.999), "{wrong} of 2,000");
     }
 }

@@ -50,13 +50,9 @@ struct Axis {
 impl Axis {
     fn of(chart: &Bars, top: f64) -> Self {
         // An interval that reaches (almost) to zero must not stretch a logarithmic axis without end.
-        let values =
-            shown(chart).flat_map(|bar| [bar.mean, bar.high, bar.low.max(bar.mean / 10.0)]);
+        let values = shown(chart).flat_map(|bar| [bar.mean, bar.high, bar.low.max(bar.mean / 10.0)]);
         let scale = Scale::fit(values, chart.spacing, 6);
-        Self {
-            scale,
-            floor: top + PLOT_HEIGHT,
-        }
+        Self { scale, floor: top + PLOT_HEIGHT }
     }
 
     fn height_at(&self, value: f64) -> f64 {
@@ -65,10 +61,7 @@ impl Axis {
 }
 
 fn shown(chart: &Bars) -> impl Iterator<Item = &Bar> {
-    chart
-        .groups
-        .iter()
-        .flat_map(|group| group.bars.iter().flatten())
+    chart.groups.iter().flat_map(|group| group.bars.iter().flatten())
 }
 
 /// Widths that leave room for the longest number and the longest name.
@@ -80,21 +73,12 @@ struct Layout {
 
 impl Layout {
     fn of(chart: &Bars) -> Self {
-        let widest = shown(chart)
-            .map(|bar| width_of(&number(bar), VALUE))
-            .fold(BAR_WIDTH_MIN, f64::max);
+        let widest = shown(chart).map(|bar| width_of(&number(bar), VALUE)).fold(BAR_WIDTH_MIN, f64::max);
         let strategies = chart.strategies.len().max(1) as f64;
         let groups = chart.groups.len().max(1);
-        let names = chart
-            .groups
-            .iter()
-            .map(|group| width_of(&group.name, LABEL))
-            .fold(0.0, f64::max);
+        let names = chart.groups.iter().map(|group| width_of(&group.name, LABEL)).fold(0.0, f64::max);
         let least = PLOT_WIDTH_MIN / groups as f64 - GROUP_GAP;
-        let group = (strategies * (widest + BAR_GAP) - BAR_GAP)
-            .max(names)
-            .max(least)
-            .ceil();
+        let group = (strategies * (widest + BAR_GAP) - BAR_GAP).max(names).max(least).ceil();
         // Wider groups, up to a point, get wider bars rather than empty space.
         let bar = ((group + BAR_GAP) / strategies - BAR_GAP).min(widest * 1.6);
         Self { bar, group, groups }
@@ -109,13 +93,7 @@ impl Layout {
     }
 }
 
-fn draw_group(
-    svg: &mut Svg,
-    chart: &Bars,
-    group: &Group,
-    (width, centre): (f64, f64),
-    axis: &Axis,
-) {
+fn draw_group(svg: &mut Svg, chart: &Bars, group: &Group, (width, centre): (f64, f64), axis: &Axis) {
     let strategies = chart.strategies.len();
     let used = strategies as f64 * (width + BAR_GAP) - BAR_GAP;
     for strategy in 0..strategies {
@@ -125,24 +103,14 @@ fn draw_group(
             svg.text((middle, axis.floor - 6.0), SMALL, Anchor::Middle, "none");
             continue;
         };
-        let tip = format!(
-            "{}, {}: {}",
-            group.name,
-            chart.strategies[strategy],
-            told(&bar)
-        );
+        let tip = format!("{}, {}: {}", group.name, chart.strategies[strategy], told(&bar));
         let fill = format!(r#"fill="{}""#, hue(strategy).tone);
         let y = axis.height_at(bar.mean);
         svg.rect_with_tip((x, y), (width, axis.floor - y), &fill, &tip);
         let top = whisker(svg, middle, &bar, axis).min(y);
         svg.text_on_grid((middle, top - 6.0), VALUE, &number(&bar));
     }
-    svg.text(
-        (centre, axis.floor + 20.0),
-        HEAD,
-        Anchor::Middle,
-        &group.name,
-    );
+    svg.text((centre, axis.floor + 20.0), HEAD, Anchor::Middle, &group.name);
 }
 
 /// The interval as a line with two ends; returns the height of the upper one.
@@ -171,11 +139,7 @@ fn legend(svg: &mut Svg, chart: &Bars, y: f64, right: f64) -> f64 {
         if x > MARGIN && x + width > right {
             (x, y) = (MARGIN, y + 20.0);
         }
-        svg.rect(
-            (x, y - 11.0),
-            (12.0, 12.0),
-            &format!(r#"rx="2" fill="{}""#, hue(strategy).tone),
-        );
+        svg.rect((x, y - 11.0), (12.0, 12.0), &format!(r#"rx="2" fill="{}""#, hue(strategy).tone));
         svg.text((x + 18.0, y), LABEL, Anchor::Start, name);
         x += width + 18.0;
     }
@@ -188,12 +152,7 @@ fn number(bar: &Bar) -> String {
 }
 
 fn told(bar: &Bar) -> String {
-    format!(
-        "{} ({} to {})",
-        number(bar),
-        short(bar.low),
-        short(bar.high)
-    )
+    format!("{} ({} to {})", number(bar), short(bar.low), short(bar.high))
 }
 
 /// The chart in words, for screen readers.

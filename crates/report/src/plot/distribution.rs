@@ -23,23 +23,11 @@ const TIP_MIN: f64 = 6.0;
 /// Draws the chart as SVG.
 pub fn distribution(chart: &Distribution) -> String {
     let mut svg = Svg::new();
-    let samples = || {
-        chart
-            .subjects
-            .iter()
-            .flat_map(|subject| subject.samples.iter().flatten())
-    };
-    let names = chart
-        .subjects
-        .iter()
-        .map(|subject| width_of(&subject.name, LABEL))
-        .fold(0.0, f64::max)
-        .ceil()
-        + 20.0;
-    let column = samples()
-        .map(|sample| width_of(&caption(sample), SMALL))
-        .fold(COLUMN_WIDTH_MIN, f64::max)
-        .ceil();
+    let samples = || chart.subjects.iter().flat_map(|subject| subject.samples.iter().flatten());
+    let names =
+        chart.subjects.iter().map(|subject| width_of(&subject.name, LABEL)).fold(0.0, f64::max).ceil() + 20.0;
+    let column =
+        samples().map(|sample| width_of(&caption(sample), SMALL)).fold(COLUMN_WIDTH_MIN, f64::max).ceil();
     let left = |strategy: usize| MARGIN + names + strategy as f64 * (column + COLUMN_GAP);
     let right = (left(chart.strategies.len()) - COLUMN_GAP).max(left(0));
     let reading = "Each segment is one distinct partial order, as wide as its share of the runs, the most frequent \
@@ -50,10 +38,7 @@ pub fn distribution(chart: &Distribution) -> String {
     }
     let mut y = svg.paragraph((MARGIN, MARGIN - 6.0), TITLE, right - MARGIN, &chart.title) + 2.0;
     // On whole pixels, so that segments one pixel wide stay sharp.
-    y = svg
-        .paragraph((MARGIN, y), NOTE, right - MARGIN, reading)
-        .ceil()
-        + 30.0;
+    y = svg.paragraph((MARGIN, y), NOTE, right - MARGIN, reading).ceil() + 30.0;
     for (strategy, name) in chart.strategies.iter().enumerate() {
         svg.rect(
             (left(strategy), y - 11.0),
@@ -65,24 +50,14 @@ pub fn distribution(chart: &Distribution) -> String {
     y += 14.0;
     let mut merged = false;
     for subject in &chart.subjects {
-        svg.text(
-            (MARGIN, y + BAR_HEIGHT / 2.0 + 4.5),
-            LABEL,
-            Anchor::Start,
-            &subject.name,
-        );
+        svg.text((MARGIN, y + BAR_HEIGHT / 2.0 + 4.5), LABEL, Anchor::Start, &subject.name);
         for strategy in 0..chart.strategies.len() {
             let at = (left(strategy), y);
             match subject.samples.get(strategy).and_then(Option::as_ref) {
                 Some(sample) if sample.counts.iter().any(|&count| count > 0) => {
                     merged |= bar(&mut svg, at, column, sample, strategy);
                     frame(&mut svg, at, column, hue(strategy));
-                    svg.text(
-                        (at.0, y + BAR_HEIGHT + 14.0),
-                        SMALL,
-                        Anchor::Start,
-                        &caption(sample),
-                    );
+                    svg.text((at.0, y + BAR_HEIGHT + 14.0), SMALL, Anchor::Start, &caption(sample));
                 }
                 _ => absent(&mut svg, at, column),
             }
@@ -100,21 +75,13 @@ pub fn distribution(chart: &Distribution) -> String {
         );
         y = svg.paragraph((MARGIN, y), NOTE, right - MARGIN, &note);
     }
-    svg.finish(
-        right + MARGIN,
-        y + MARGIN - 6.0,
-        &chart.title,
-        &description(chart),
-    )
+    svg.finish(right + MARGIN, y + MARGIN - 6.0, &chart.title, &description(chart))
 }
 
 fn caption(sample: &Sample) -> String {
     let about = if sample.exact { "" } else { "≈ " };
     let (distinct, runs) = (whole(sample.distinct), whole(sample.runs));
-    format!(
-        "{about}{distinct} distinct in {runs} runs · largest {}",
-        percent(largest_share(sample))
-    )
+    format!("{about}{distinct} distinct in {runs} runs · largest {}", percent(largest_share(sample)))
 }
 
 fn largest_share(sample: &Sample) -> f64 {
@@ -139,23 +106,13 @@ fn bar(svg: &mut Svg, (x, y): (f64, f64), width: f64, sample: &Sample, strategy:
             hatched(svg, (from, y), x + width - from, rare, strategy);
             return true;
         }
-        let shades = if drawn % 2 == 0 {
-            [hue.dark, hue.pale]
-        } else {
-            [hue.pale, hue.dark]
-        };
+        let shades = if drawn % 2 == 0 { [hue.dark, hue.pale] } else { [hue.pale, hue.dark] };
         if each < TIP_MIN {
             narrow(svg, (from, y), each, equal.len(), shades);
         } else {
             let share = f64::from(equal[0]) / sample.runs.max(1) as f64;
             for at in 0..equal.len() {
-                wide(
-                    svg,
-                    (from + at as f64 * each, y),
-                    each,
-                    share,
-                    (shades[at % 2], hue),
-                );
+                wide(svg, (from + at as f64 * each, y), each, share, (shades[at % 2], hue));
             }
         }
         from += each * equal.len() as f64;
@@ -167,11 +124,7 @@ fn bar(svg: &mut Svg, (x, y): (f64, f64), width: f64, sample: &Sample, strategy:
 /// Without it a pale last segment would fade into the page.
 fn frame(svg: &mut Svg, (x, y): (f64, f64), width: f64, hue: Hue) {
     let outline = format!(r#"fill="none" stroke="{}""#, hue.dark);
-    svg.rect(
-        (x - 0.5, y - 0.5),
-        (width + 1.0, BAR_HEIGHT + 1.0),
-        &outline,
-    );
+    svg.rect((x - 0.5, y - 0.5), (width + 1.0, BAR_HEIGHT + 1.0), &outline);
 }
 
 fn wide(svg: &mut Svg, (x, y): (f64, f64), width: f64, share: f64, (shade, hue): (&str, Hue)) {
@@ -182,19 +135,10 @@ fn wide(svg: &mut Svg, (x, y): (f64, f64), width: f64, share: f64, (shade, hue):
         &format!(r#"fill="{shade}""#),
         &format!("{share} of the runs"),
     );
-    let ink = if shade == hue.dark {
-        "#ffffff"
-    } else {
-        super::svg::INK
-    };
+    let ink = if shade == hue.dark { "#ffffff" } else { super::svg::INK };
     let font = Font { ink, ..SMALL };
     if width_of(&share, font) + 6.0 <= width {
-        svg.text(
-            (x + width / 2.0, y + BAR_HEIGHT / 2.0 + 4.0),
-            font,
-            Anchor::Middle,
-            &share,
-        );
+        svg.text((x + width / 2.0, y + BAR_HEIGHT / 2.0 + 4.0), font, Anchor::Middle, &share);
     }
 }
 
@@ -204,9 +148,7 @@ fn narrow(svg: &mut Svg, (x, y): (f64, f64), each: f64, count: usize, [ground, d
     svg.rect((x, y), (width, BAR_HEIGHT), &format!(r#"fill="{ground}""#));
     if count > 1 {
         // Four decimals, since the error adds up along the line.
-        let rest = format!(
-            r#"stroke="{dashes}" stroke-width="{BAR_HEIGHT}" stroke-dasharray="{each:.4}""#
-        );
+        let rest = format!(r#"stroke="{dashes}" stroke-width="{BAR_HEIGHT}" stroke-dasharray="{each:.4}""#);
         let middle = y + BAR_HEIGHT / 2.0;
         svg.line((x + each, middle), (x + width, middle), &rest);
     }
@@ -217,10 +159,7 @@ fn hatched(svg: &mut Svg, (x, y): (f64, f64), width: f64, count: u64, strategy: 
     let fill = format!(r#"fill="url(#raddle-rare-{strategy})""#);
     svg.rect_with_tip((x, y), (width, BAR_HEIGHT), &fill, &tip);
     let label = format!("{} rare", whole(count));
-    let font = Font {
-        ink: super::svg::INK,
-        ..SMALL
-    };
+    let font = Font { ink: super::svg::INK, ..SMALL };
     let room = width_of(&label, font) + 8.0;
     if room + 12.0 <= width {
         let middle = x + width / 2.0;
@@ -229,12 +168,7 @@ fn hatched(svg: &mut Svg, (x, y): (f64, f64), width: f64, count: u64, strategy: 
             (room, BAR_HEIGHT - 6.0),
             r##"rx="3" fill="#ffffff" fill-opacity="0.9""##,
         );
-        svg.text(
-            (middle, y + BAR_HEIGHT / 2.0 + 4.0),
-            font,
-            Anchor::Middle,
-            &label,
-        );
+        svg.text((middle, y + BAR_HEIGHT / 2.0 + 4.0), font, Anchor::Middle, &label);
     }
 }
 
@@ -247,17 +181,8 @@ fn define_hatching(svg: &mut Svg, strategy: usize) {
 
 fn absent(svg: &mut Svg, (x, y): (f64, f64), width: f64) {
     let outline = format!(r#"fill="none" stroke="{FAINT_INK}" stroke-dasharray="4 3""#);
-    svg.rect(
-        (x + 0.5, y + 0.5),
-        (width - 1.0, BAR_HEIGHT - 1.0),
-        &outline,
-    );
-    svg.text(
-        (x + 8.0, y + BAR_HEIGHT / 2.0 + 4.0),
-        SMALL,
-        Anchor::Start,
-        "not measured",
-    );
+    svg.rect((x + 0.5, y + 0.5), (width - 1.0, BAR_HEIGHT - 1.0), &outline);
+    svg.text((x + 8.0, y + BAR_HEIGHT / 2.0 + 4.0), SMALL, Anchor::Start, "not measured");
 }
 
 fn axis(svg: &mut Svg, (x, y): (f64, f64), width: f64) {

@@ -24,11 +24,7 @@ const DASHES: [&str; 6] = [
 /// Draws the chart as SVG.
 pub fn lines(chart: &Lines) -> String {
     let mut svg = Svg::new();
-    let names = chart
-        .series
-        .iter()
-        .map(|series| width_of(&series.name, HEAD))
-        .fold(0.0, f64::max);
+    let names = chart.series.iter().map(|series| width_of(&series.name, HEAD)).fold(0.0, f64::max);
     let width = AXIS_WIDTH + PLOT_WIDTH + 16.0 + names;
     let mut y = svg.paragraph((MARGIN, MARGIN - 6.0), TITLE, width, &chart.title) + 2.0;
     y = svg.paragraph((MARGIN, y), NOTE, width, &chart.note) + 8.0;
@@ -38,19 +34,13 @@ pub fn lines(chart: &Lines) -> String {
     plane.draw_axes(&mut svg, &chart.spacing_across.named(&chart.across));
     for (at, series) in chart.series.iter().enumerate() {
         let (tone, dashes) = (hue(at).tone, DASHES[at % DASHES.len()]);
-        let rest = format!(
-            r#"fill="none" stroke="{tone}" stroke-width="2.2" stroke-linejoin="round"{dashes}"#
-        );
+        let rest =
+            format!(r#"fill="none" stroke="{tone}" stroke-width="2.2" stroke-linejoin="round"{dashes}"#);
         svg.polyline(finite(series).map(|point| plane.place(point)), &rest);
     }
     plane.draw_names(&mut svg, &chart.series);
     let height = plane.floor() + 46.0 + MARGIN;
-    svg.finish(
-        MARGIN + width + MARGIN,
-        height,
-        &chart.title,
-        &description(chart),
-    )
+    svg.finish(MARGIN + width + MARGIN, height, &chart.title, &description(chart))
 }
 
 /// From values to positions.
@@ -79,10 +69,7 @@ impl Plane {
     }
 
     fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
-        (
-            Self::LEFT + PLOT_WIDTH * self.across.place(x),
-            self.floor() - PLOT_HEIGHT * self.up.place(y),
-        )
+        (Self::LEFT + PLOT_WIDTH * self.across.place(x), self.floor() - PLOT_HEIGHT * self.up.place(y))
     }
 
     fn draw_axes(&self, svg: &mut Svg, across: &str) {
@@ -91,12 +78,7 @@ impl Plane {
         for &tick in &self.up.ticks {
             let (_, y) = self.place((0.0, tick));
             svg.line((Self::LEFT, y), (Self::RIGHT, y), &grid);
-            svg.text(
-                (Self::LEFT - 8.0, y + 4.0),
-                SMALL,
-                Anchor::End,
-                &short(tick),
-            );
+            svg.text((Self::LEFT - 8.0, y + 4.0), SMALL, Anchor::End, &short(tick));
         }
         for &tick in &self.across.ticks {
             let (x, _) = self.place((tick, 0.0));
@@ -116,32 +98,17 @@ impl Plane {
             .filter_map(|(at, series)| Some((at, self.place(finite(series).last()?))))
             .collect();
         let heights = ends.iter().map(|(_, end)| end.1).collect();
-        for (&(at, end), y) in ends
-            .iter()
-            .zip(apart(heights, self.top, self.floor() - 4.0))
-        {
+        for (&(at, end), y) in ends.iter().zip(apart(heights, self.top, self.floor() - 4.0)) {
             let leader = format!(r#"stroke="{}""#, hue(at).tone);
             svg.line((end.0 + 3.0, end.1), (Self::RIGHT + 12.0, y), &leader);
-            let font = Font {
-                ink: hue(at).dark,
-                ..HEAD
-            };
-            svg.text(
-                (Self::RIGHT + 16.0, y + 4.5),
-                font,
-                Anchor::Start,
-                &series[at].name,
-            );
+            let font = Font { ink: hue(at).dark, ..HEAD };
+            svg.text((Self::RIGHT + 16.0, y + 4.5), font, Anchor::Start, &series[at].name);
         }
     }
 }
 
 fn finite(series: &Series) -> impl Iterator<Item = (f64, f64)> {
-    series
-        .points
-        .iter()
-        .copied()
-        .filter(|(x, y)| x.is_finite() && y.is_finite())
+    series.points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite())
 }
 
 /// Moves heights as little as a simple sweep can, so that no two names overlap.
@@ -164,13 +131,10 @@ fn apart(heights: Vec<f64>, top: f64, floor: f64) -> Vec<f64> {
 
 /// The chart in words, for screen readers: where each curve ends.
 fn description(chart: &Lines) -> String {
-    let told = chart
-        .series
-        .iter()
-        .map(|series| match finite(series).last() {
-            Some((x, y)) => format!("{}: {} at {}.", series.name, short(y), short(x)),
-            None => format!("{}: no points.", series.name),
-        });
+    let told = chart.series.iter().map(|series| match finite(series).last() {
+        Some((x, y)) => format!("{}: {} at {}.", series.name, short(y), short(x)),
+        None => format!("{}: no points.", series.name),
+    });
     [format!("{} over {}.", chart.measure, chart.across)]
         .into_iter()
         .chain(told)
@@ -187,11 +151,7 @@ mod tests {
         let moved = apart(vec![100.0, 101.0, 320.0, 99.0], 34.0, 320.0);
         let mut sorted = moved.clone();
         sorted.sort_by(f64::total_cmp);
-        assert!(
-            sorted
-                .windows(2)
-                .all(|pair| pair[1] - pair[0] >= NAME_HEIGHT)
-        );
+        assert!(sorted.windows(2).all(|pair| pair[1] - pair[0] >= NAME_HEIGHT));
         assert!(sorted[0] >= 34.0 && sorted[3] <= 320.0);
         // The order is kept.
         assert!(moved[3] < moved[0] && moved[0] < moved[1] && moved[1] < moved[2]);

@@ -58,12 +58,7 @@ pub struct Sample {
 impl From<&Distinct> for Sample {
     fn from(seen: &Distinct) -> Self {
         let distinct = seen.distinct();
-        Self {
-            runs: seen.runs(),
-            distinct: distinct.value,
-            exact: distinct.exact,
-            counts: seen.counts(),
-        }
+        Self { runs: seen.runs(), distinct: distinct.value, exact: distinct.exact, counts: seen.counts() }
     }
 }
 
@@ -155,36 +150,12 @@ struct Hue {
 
 /// Okabe and Ito's palette, with a darker and a paler version of each.
 const HUES: [Hue; 6] = [
-    Hue {
-        dark: "#a84a00",
-        tone: "#d55e00",
-        pale: "#f6c39b",
-    },
-    Hue {
-        dark: "#005a8e",
-        tone: "#0072b2",
-        pale: "#9fcdec",
-    },
-    Hue {
-        dark: "#00694d",
-        tone: "#009e73",
-        pale: "#92d8c1",
-    },
-    Hue {
-        dark: "#8e3f6c",
-        tone: "#cc79a7",
-        pale: "#ecc9dc",
-    },
-    Hue {
-        dark: "#7a5600",
-        tone: "#e69f00",
-        pale: "#f7d999",
-    },
-    Hue {
-        dark: "#22638c",
-        tone: "#56b4e9",
-        pale: "#bfe1f6",
-    },
+    Hue { dark: "#a84a00", tone: "#d55e00", pale: "#f6c39b" },
+    Hue { dark: "#005a8e", tone: "#0072b2", pale: "#9fcdec" },
+    Hue { dark: "#00694d", tone: "#009e73", pale: "#92d8c1" },
+    Hue { dark: "#8e3f6c", tone: "#cc79a7", pale: "#ecc9dc" },
+    Hue { dark: "#7a5600", tone: "#e69f00", pale: "#f7d999" },
+    Hue { dark: "#22638c", tone: "#56b4e9", pale: "#bfe1f6" },
 ];
 
 fn hue(strategy: usize) -> Hue {

@@ -29,9 +29,7 @@ impl Scale {
             Spacing::Logarithmic => {
                 let (low, high) = finite
                     .filter(|&value| value > 0.0)
-                    .fold((f64::MAX, 0.0), |(low, high), value| {
-                        (value.min(low), value.max(high))
-                    });
+                    .fold((f64::MAX, 0.0), |(low, high), value| (value.min(low), value.max(high)));
                 if high > 0.0 {
                     Self::logarithmic(low, high, ticks)
                 } else {
@@ -51,15 +49,8 @@ impl Scale {
             .find(|&step| step >= rough * 0.999);
         let step = step.unwrap_or(10.0 * power);
         let count = (high / step - 1e-9).ceil().max(1.0);
-        let ticks = (0..=count as usize)
-            .map(|tick| tick as f64 * step)
-            .collect();
-        Self {
-            low: 0.0,
-            high: count * step,
-            spacing: Spacing::Linear,
-            ticks,
-        }
+        let ticks = (0..=count as usize).map(|tick| tick as f64 * step).collect();
+        Self { low: 0.0, high: count * step, spacing: Spacing::Linear, ticks }
     }
 
     /// Ends at 1, 2 or 5 times a power of ten. All of those are ticks if they are few, else powers only.
@@ -68,38 +59,19 @@ impl Scale {
         let last = high.log10().ceil() as i32;
         let steps = |factors: &[f64]| -> Vec<f64> {
             (first..=last)
-                .flat_map(|power| {
-                    factors
-                        .iter()
-                        .map(move |factor| factor * 10_f64.powi(power))
-                })
+                .flat_map(|power| factors.iter().map(move |factor| factor * 10_f64.powi(power)))
                 .collect()
         };
         let all = steps(&[1.0, 2.0, 5.0]);
-        let from = all
-            .iter()
-            .rposition(|&step| step <= low * 1.000_001)
-            .unwrap_or(0);
-        let upto = all
-            .iter()
-            .position(|&step| step >= high * 0.999_999)
-            .unwrap_or(all.len() - 1);
+        let from = all.iter().rposition(|&step| step <= low * 1.000_001).unwrap_or(0);
+        let upto = all.iter().position(|&step| step >= high * 0.999_999).unwrap_or(all.len() - 1);
         let upto = upto.max(from + 1);
         let shown = all[from..=upto].to_vec();
         let (low, high) = (all[from], all[upto]);
         let within = |step: &f64| (low..=high).contains(step);
         let powers: Vec<f64> = steps(&[1.0]).into_iter().filter(within).collect();
-        let ticks = if shown.len() <= ticks * 3 / 2 || powers.len() < 3 {
-            shown
-        } else {
-            powers
-        };
-        Self {
-            low,
-            high,
-            spacing: Spacing::Logarithmic,
-            ticks,
-        }
+        let ticks = if shown.len() <= ticks * 3 / 2 || powers.len() < 3 { shown } else { powers };
+        Self { low, high, spacing: Spacing::Logarithmic, ticks }
     }
 
     /// Ends at the largest of `values` instead of the next round number: for axes along which there is data up
@@ -134,19 +106,10 @@ mod tests {
 
     #[test]
     fn linear_ticks_are_round_and_cover_the_values() {
-        assert_eq!(
-            ticks(&[3.0, 615.0], Spacing::Linear),
-            [0.0, 200.0, 400.0, 600.0, 800.0]
-        );
-        assert_eq!(
-            ticks(&[1.0], Spacing::Linear),
-            [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]
-        );
+        assert_eq!(ticks(&[3.0, 615.0], Spacing::Linear), [0.0, 200.0, 400.0, 600.0, 800.0]);
+        assert_eq!(ticks(&[1.0], Spacing::Linear), [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
         assert_eq!(ticks(&[], Spacing::Linear).last(), Some(&1.0));
-        assert_eq!(
-            ticks(&[f64::INFINITY, 5.0], Spacing::Linear).last(),
-            Some(&5.0)
-        );
+        assert_eq!(ticks(&[f64::INFINITY, 5.0], Spacing::Linear).last(), Some(&5.0));
     }
 
     #[test]
@@ -155,10 +118,7 @@ mod tests {
             ticks(&[14.0, 615.0], Spacing::Logarithmic),
             [10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0]
         );
-        assert_eq!(
-            ticks(&[1.0, 2e5], Spacing::Logarithmic),
-            [1.0, 10.0, 100.0, 1e3, 1e4, 1e5]
-        );
+        assert_eq!(ticks(&[1.0, 2e5], Spacing::Logarithmic), [1.0, 10.0, 100.0, 1e3, 1e4, 1e5]);
         assert_eq!(ticks(&[0.0], Spacing::Logarithmic).first(), Some(&1.0));
         assert_eq!(ticks(&[10.0], Spacing::Logarithmic), [10.0, 20.0]);
     }
@@ -169,10 +129,7 @@ mod tests {
         assert!((scale.place(100.0) - 0.5).abs() < 1e-12);
         assert_eq!((scale.place(-3.0), scale.place(1e9)), (0.0, 1.0));
         let scale = Scale::fit([82.0].into_iter(), Spacing::Linear, 4).tight([82.0].into_iter());
-        assert_eq!(
-            (scale.place(82.0), scale.ticks),
-            (1.0, vec![0.0, 25.0, 50.0, 75.0])
-        );
+        assert_eq!((scale.place(82.0), scale.ticks), (1.0, vec![0.0, 25.0, 50.0, 75.0]));
         let scale = Scale::fit([80.0].into_iter(), Spacing::Linear, 4);
         assert_eq!((scale.place(20.0), scale.place(-1.0)), (0.25, 0.0));
     }

@@ -20,31 +20,11 @@ pub(super) struct Font {
     pub(super) ink: &'static str,
 }
 
-pub(super) const TITLE: Font = Font {
-    size: 18.0,
-    bold: true,
-    ink: INK,
-};
-pub(super) const NOTE: Font = Font {
-    size: 12.5,
-    bold: false,
-    ink: FAINT_INK,
-};
-pub(super) const HEAD: Font = Font {
-    size: 13.0,
-    bold: true,
-    ink: INK,
-};
-pub(super) const LABEL: Font = Font {
-    size: 13.0,
-    bold: false,
-    ink: INK,
-};
-pub(super) const SMALL: Font = Font {
-    size: 11.0,
-    bold: false,
-    ink: FAINT_INK,
-};
+pub(super) const TITLE: Font = Font { size: 18.0, bold: true, ink: INK };
+pub(super) const NOTE: Font = Font { size: 12.5, bold: false, ink: FAINT_INK };
+pub(super) const HEAD: Font = Font { size: 13.0, bold: true, ink: INK };
+pub(super) const LABEL: Font = Font { size: 13.0, bold: false, ink: INK };
+pub(super) const SMALL: Font = Font { size: 11.0, bold: false, ink: FAINT_INK };
 
 /// Which end of the text stands at its x.
 #[derive(Clone, Copy)]
@@ -56,17 +36,13 @@ pub(super) enum Anchor {
 
 impl Svg {
     pub(super) fn new() -> Self {
-        Self {
-            body: String::new(),
-        }
+        Self { body: String::new() }
     }
 
     /// `rest` are further attributes, written as they are.
     pub(super) fn rect(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), rest: &str) {
         let (x, y, width, height) = (Px(x), Px(y), Px(width), Px(height));
-        self.write(format_args!(
-            r#"<rect x="{x}" y="{y}" width="{width}" height="{height}" {rest}/>"#
-        ));
+        self.write(format_args!(r#"<rect x="{x}" y="{y}" width="{width}" height="{height}" {rest}/>"#));
     }
 
     /// A rectangle that says `tip` under the pointer.
@@ -85,9 +61,7 @@ impl Svg {
 
     pub(super) fn line(&mut self, (x1, y1): (f64, f64), (x2, y2): (f64, f64), rest: &str) {
         let (x1, y1, x2, y2) = (Px(x1), Px(y1), Px(x2), Px(y2));
-        self.write(format_args!(
-            r#"<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" {rest}/>"#
-        ));
+        self.write(format_args!(r#"<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" {rest}/>"#));
     }
 
     pub(super) fn polyline(&mut self, points: impl Iterator<Item = (f64, f64)>, rest: &str) {
@@ -102,11 +76,7 @@ impl Svg {
     /// One line of text on the baseline `y`.
     pub(super) fn text(&mut self, (x, y): (f64, f64), font: Font, anchor: Anchor, text: &str) {
         let (x, y, size, ink, text) = (Px(x), Px(y), Px(font.size), font.ink, Escaped(text));
-        let bold = if font.bold {
-            r#" font-weight="600""#
-        } else {
-            ""
-        };
+        let bold = if font.bold { r#" font-weight="600""# } else { "" };
         let anchor = match anchor {
             Anchor::Start => "",
             Anchor::Middle => r#" text-anchor="middle""#,
@@ -125,13 +95,7 @@ impl Svg {
     }
 
     /// Text broken into lines of at most `width`; returns where the next thing below may start.
-    pub(super) fn paragraph(
-        &mut self,
-        (x, y): (f64, f64),
-        font: Font,
-        width: f64,
-        text: &str,
-    ) -> f64 {
+    pub(super) fn paragraph(&mut self, (x, y): (f64, f64), font: Font, width: f64, text: &str) -> f64 {
         let mut top = y;
         for line in wrap(text, font, width) {
             top += font.size * 1.45;
@@ -186,9 +150,7 @@ fn wrap(text: &str, font: Font, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
-            Some(line)
-                if width_of(line, font) + width_of(word, font) + width_of(" ", font) <= width =>
-            {
+            Some(line) if width_of(line, font) + width_of(word, font) + width_of(" ", font) <= width => {
                 line.push(' ');
                 line.push_str(word);
             }
@@ -235,26 +197,17 @@ mod tests {
     #[test]
     fn lines_break_at_spaces_and_long_words_stay() {
         let lines = wrap("one two three extraordinarily-long-word x", LABEL, 80.0);
-        assert_eq!(
-            lines,
-            ["one two", "three", "extraordinarily-long-word", "x"]
-        );
+        assert_eq!(lines, ["one two", "three", "extraordinarily-long-word", "x"]);
         assert!(wrap(" ", LABEL, 80.0).is_empty());
     }
 
     #[test]
     fn text_cannot_leave_its_element() {
-        assert_eq!(
-            Escaped("Vec<\"a\"> & \u{1}").to_string(),
-            "Vec&lt;&quot;a&quot;&gt; &amp; \u{fffd}"
-        );
+        assert_eq!(Escaped("Vec<\"a\"> & \u{1}").to_string(), "Vec&lt;&quot;a&quot;&gt; &amp; \u{fffd}");
     }
 
     #[test]
     fn lengths_are_short() {
-        assert_eq!(
-            [1.0, 0.125, 2.5, -0.001].map(|px| Px(px).to_string()),
-            ["1", "0.13", "2.5", "0"]
-        );
+        assert_eq!([1.0, 0.125, 2.5, -0.001].map(|px| Px(px).to_string()), ["1", "0.13", "2.5", "0"]);
     }
 }

@@ -13,16 +13,9 @@ fn check(svg: &str, golden: ExpectFile) {
 fn well_formed(svg: &str) {
     let document = roxmltree::Document::parse(svg).unwrap_or_else(|error| panic!("{error}\n{svg}"));
     let root = document.root_element();
-    let size = |name: &str| {
-        root.attribute(name)
-            .and_then(|value| value.parse::<f64>().ok())
-            .unwrap()
-    };
+    let size = |name: &str| root.attribute(name).and_then(|value| value.parse::<f64>().ok()).unwrap();
     let (width, height) = (size("width"), size("height"));
-    for node in document
-        .descendants()
-        .filter(|node| node.has_tag_name("text"))
-    {
+    for node in document.descendants().filter(|node| node.has_tag_name("text")) {
         let at = |name: &str| node.attribute(name).unwrap().parse::<f64>().unwrap();
         assert!(
             at("x") > 0.0 && at("x") < width && at("y") > 0.0 && at("y") < height,
@@ -31,30 +24,16 @@ fn well_formed(svg: &str) {
         );
         assert!(at("font-size") >= 11.0);
     }
-    assert!(
-        document
-            .descendants()
-            .any(|node| node.has_tag_name("desc") && node.text().is_some())
-    );
+    assert!(document.descendants().any(|node| node.has_tag_name("desc") && node.text().is_some()));
 }
 
 fn sample(counts: &[u32]) -> Option<Sample> {
     let runs = counts.iter().map(|&count| u64::from(count)).sum();
-    Some(Sample {
-        runs,
-        distinct: counts.len() as u64,
-        exact: true,
-        counts: counts.to_vec(),
-    })
+    Some(Sample { runs, distinct: counts.len() as u64, exact: true, counts: counts.to_vec() })
 }
 
 fn bar(mean: f64, reach: f64) -> Option<Bar> {
-    Some(Bar {
-        mean,
-        low: mean - reach,
-        high: mean + reach,
-        at_least: false,
-    })
+    Some(Bar { mean, low: mean - reach, high: mean + reach, at_least: false })
 }
 
 fn names(names: &[&str]) -> Vec<String> {
@@ -69,20 +48,11 @@ fn distribution_golden() {
         title: "Sampled partial orders".into(),
         strategies: names(&["random", "rapos"]),
         subjects: vec![
-            Subject {
-                name: "philo".into(),
-                samples: vec![sample(&[1, 6, 2, 1]), sample(&[2; 30])],
-            },
-            Subject {
-                name: "Vec<T> & co".into(),
-                samples: vec![sample(&rare), None],
-            },
+            Subject { name: "philo".into(), samples: vec![sample(&[1, 6, 2, 1]), sample(&[2; 30])] },
+            Subject { name: "Vec<T> & co".into(), samples: vec![sample(&rare), None] },
         ],
     };
-    check(
-        &distribution(&chart),
-        expect_file!["golden/distribution.svg"],
-    );
+    check(&distribution(&chart), expect_file!["golden/distribution.svg"]);
 }
 
 fn two_groups(spacing: Spacing) -> Bars {
@@ -92,21 +62,10 @@ fn two_groups(spacing: Spacing) -> Bars {
         measure: "runs".into(),
         strategies: names(&["random", "rapos"]),
         groups: vec![
-            Group {
-                name: "Vector".into(),
-                bars: vec![bar(615.0, 120.5), bar(129.0, 31.0)],
-            },
+            Group { name: "Vector".into(), bars: vec![bar(615.0, 120.5), bar(129.0, 31.0)] },
             Group {
                 name: "LinkedList".into(),
-                bars: vec![
-                    Some(Bar {
-                        mean: 9000.0,
-                        low: -50.0,
-                        high: f64::INFINITY,
-                        at_least: true,
-                    }),
-                    None,
-                ],
+                bars: vec![Some(Bar { mean: 9000.0, low: -50.0, high: f64::INFINITY, at_least: true }), None],
             },
         ],
         spacing,
@@ -115,22 +74,13 @@ fn two_groups(spacing: Spacing) -> Bars {
 
 #[test]
 fn bars_golden() {
-    check(
-        &bars(&two_groups(Spacing::Linear)),
-        expect_file!["golden/bars.svg"],
-    );
-    check(
-        &bars(&two_groups(Spacing::Logarithmic)),
-        expect_file!["golden/bars-logarithmic.svg"],
-    );
+    check(&bars(&two_groups(Spacing::Linear)), expect_file!["golden/bars.svg"]);
+    check(&bars(&two_groups(Spacing::Logarithmic)), expect_file!["golden/bars-logarithmic.svg"]);
 }
 
 #[test]
 fn lines_golden() {
-    let series = |name: &str, points: &[(f64, f64)]| Series {
-        name: name.into(),
-        points: points.to_vec(),
-    };
+    let series = |name: &str, points: &[(f64, f64)]| Series { name: name.into(), points: points.to_vec() };
     let chart = Lines {
         title: "Distinct partial orders".into(),
         note: String::new(),
@@ -149,49 +99,29 @@ fn lines_golden() {
 /// Every run of a segment has its place: what is drawn fills the bar, no more and no less.
 #[test]
 fn segments_fill_the_bar() {
-    for counts in [
-        vec![7, 7, 7, 3, 3, 1],
-        vec![1; 299],
-        (1..200).collect(),
-        vec![900, 1, 1],
-        vec![5],
-    ] {
+    for counts in [vec![7, 7, 7, 3, 3, 1], vec![1; 299], (1..200).collect(), vec![900, 1, 1], vec![5]] {
         let chart = Distribution {
             title: "t".into(),
             strategies: names(&["s"]),
-            subjects: vec![Subject {
-                name: "p".into(),
-                samples: vec![sample(&counts)],
-            }],
+            subjects: vec![Subject { name: "p".into(), samples: vec![sample(&counts)] }],
         };
         let svg = distribution(&chart);
         let document = roxmltree::Document::parse(&svg).unwrap();
         let bars = document
             .descendants()
             .filter(|node| node.has_tag_name("rect") && node.attribute("height") == Some("22"));
-        let filled: f64 = bars
-            .map(|node| node.attribute("width").unwrap().parse::<f64>().unwrap())
-            .sum();
+        let filled: f64 = bars.map(|node| node.attribute("width").unwrap().parse::<f64>().unwrap()).sum();
         assert!((filled - 300.0).abs() < 1.0, "{filled} for {counts:?}");
     }
 }
 
 #[test]
 fn large_samples_give_small_files() {
-    let counts: Vec<u32> = (0..100_000_u32)
-        .map(|order| 1 + 40_000 / (1 + order))
-        .collect();
+    let counts: Vec<u32> = (0..100_000_u32).map(|order| 1 + 40_000 / (1 + order)).collect();
     let subjects = (0..12)
-        .map(|at| Subject {
-            name: format!("subject {at}"),
-            samples: vec![sample(&counts); 3],
-        })
+        .map(|at| Subject { name: format!("subject {at}"), samples: vec![sample(&counts); 3] })
         .collect();
-    let chart = Distribution {
-        title: "Many".into(),
-        strategies: names(&["a", "b", "c"]),
-        subjects,
-    };
+    let chart = Distribution { title: "Many".into(), strategies: names(&["a", "b", "c"]), subjects };
     let svg = distribution(&chart);
     well_formed(&svg);
     assert!(svg.len() < 200_000, "{} bytes", svg.len());
@@ -200,33 +130,20 @@ fn large_samples_give_small_files() {
 
 #[test]
 fn nothing_to_show_is_still_a_picture() {
-    well_formed(&distribution(&Distribution {
-        title: "Empty".into(),
-        strategies: vec![],
-        subjects: vec![],
-    }));
-    let empty = Subject {
-        name: "none".into(),
-        samples: vec![sample(&[]), sample(&[0])],
-    };
+    well_formed(&distribution(&Distribution { title: "Empty".into(), strategies: vec![], subjects: vec![] }));
+    let empty = Subject { name: "none".into(), samples: vec![sample(&[]), sample(&[0])] };
     well_formed(&distribution(&Distribution {
         title: "E".into(),
         strategies: names(&["a", "b"]),
         subjects: vec![empty],
     }));
-    well_formed(&bars(&Bars {
-        groups: vec![],
-        ..two_groups(Spacing::Logarithmic)
-    }));
+    well_formed(&bars(&Bars { groups: vec![], ..two_groups(Spacing::Logarithmic) }));
     let chart = Lines {
         title: "Empty".into(),
         note: String::new(),
         across: "runs".into(),
         measure: "n".into(),
-        series: vec![Series {
-            name: "none".into(),
-            points: vec![(f64::NAN, 1.0)],
-        }],
+        series: vec![Series { name: "none".into(), points: vec![(f64::NAN, 1.0)] }],
         spacing_across: Spacing::Logarithmic,
         spacing: Spacing::Logarithmic,
     };
@@ -240,8 +157,5 @@ fn a_sample_is_taken_from_what_was_counted() {
         seen.insert(fingerprint);
     }
     let sample = Sample::from(&seen);
-    assert_eq!(
-        (sample.runs, sample.distinct, sample.exact, sample.counts),
-        (3, 2, true, vec![2, 1])
-    );
+    assert_eq!((sample.runs, sample.distinct, sample.exact, sample.counts), (3, 2, true, vec![2, 1]));
 }

@@ -32,17 +32,8 @@ fn collect(exact_max: usize, keys: &[u128]) -> Distinct {
 
 /// All that can be observed, with the table's contents but not their places.
 fn state(seen: &Distinct) -> (u64, Estimate, Estimate, u64, BTreeMap<(u64, u64), u32>) {
-    let table = seen
-        .occupied()
-        .map(|slot| ((slot.low, slot.high), slot.count))
-        .collect();
-    (
-        seen.runs(),
-        seen.distinct(),
-        seen.singletons(),
-        seen.sampled_one_in(),
-        table,
-    )
+    let table = seen.occupied().map(|slot| ((slot.low, slot.high), slot.count)).collect();
+    (seen.runs(), seen.distinct(), seen.singletons(), seen.sampled_one_in(), table)
 }
 
 fn skewed_keys(seed: u64, runs: usize, range: u64) -> Vec<u128> {
@@ -66,20 +57,8 @@ fn agrees_with_a_map_below_the_cap() {
         counts.sort_unstable_by(|a, b| b.cmp(a));
         let once = counts.iter().filter(|&&count| count == 1).count() as u64;
         assert_eq!(seen.counts(), counts);
-        assert_eq!(
-            seen.distinct(),
-            Estimate {
-                value: map.len() as u64,
-                exact: true
-            }
-        );
-        assert_eq!(
-            seen.singletons(),
-            Estimate {
-                value: once,
-                exact: true
-            }
-        );
+        assert_eq!(seen.distinct(), Estimate { value: map.len() as u64, exact: true });
+        assert_eq!(seen.singletons(), Estimate { value: once, exact: true });
         assert_eq!(seen.unseen_probability(), once as f64 / 20_000.0);
     }
 }
@@ -87,13 +66,7 @@ fn agrees_with_a_map_below_the_cap() {
 #[test]
 fn is_exact_up_to_the_stated_size_and_not_beyond() {
     let keys: Vec<u128> = (0..1000).collect();
-    assert_eq!(
-        collect(1000, &keys).distinct(),
-        Estimate {
-            value: 1000,
-            exact: true
-        }
-    );
+    assert_eq!(collect(1000, &keys).distinct(), Estimate { value: 1000, exact: true });
     assert!(!collect(999, &keys).distinct().exact);
 }
 
@@ -103,10 +76,7 @@ fn estimates_lie_within_six_standard_deviations() {
     let close = |estimate: Estimate, total: f64, one_in: f64| {
         let deviation = libm::sqrt(total * (one_in - 1.0));
         assert!(!estimate.exact);
-        assert!(
-            (estimate.value as f64 - total).abs() <= 6.0 * deviation,
-            "{estimate:?} for {total}"
-        );
+        assert!((estimate.value as f64 - total).abs() <= 6.0 * deviation, "{estimate:?} for {total}");
     };
     for (seed, total) in [(1_u64, 3_000_u64), (2, 20_000), (3, 150_000), (4, 999_999)] {
         let mut seen = Distinct::with_exact_max(1024);
@@ -136,15 +106,9 @@ fn kept_counts_are_true_counts() {
     for key in keys {
         *map.entry(key).or_default() += 1;
     }
-    assert!(
-        seen.kept > 200,
-        "the sample is large enough to mean something"
-    );
+    assert!(seen.kept > 200, "the sample is large enough to mean something");
     for slot in seen.occupied() {
-        assert_eq!(
-            map[&(u128::from(slot.high) << 64 | u128::from(slot.low))],
-            slot.count
-        );
+        assert_eq!(map[&(u128::from(slot.high) << 64 | u128::from(slot.low))], slot.count);
     }
 }
 
@@ -197,10 +161,7 @@ fn every_kept_fingerprint_is_found_after_removals() {
         assert_eq!(seen.slots.len(), 64);
         for slot in seen.clone().occupied() {
             let key = u128::from(slot.high) << 64 | u128::from(slot.low);
-            assert!(
-                !seen.insert(key),
-                "a kept fingerprint is taken for a new one"
-            );
+            assert!(!seen.insert(key), "a kept fingerprint is taken for a new one");
         }
     }
 }
@@ -220,12 +181,6 @@ fn counts_saturate() {
 fn before_the_first_run_everything_is_unseen() {
     let seen = Distinct::new();
     assert_eq!(seen.unseen_probability(), 1.0);
-    assert_eq!(
-        seen.distinct(),
-        Estimate {
-            value: 0,
-            exact: true
-        }
-    );
+    assert_eq!(seen.distinct(), Estimate { value: 0, exact: true });
     assert!(seen.counts().is_empty());
 }
