@@ -6,7 +6,11 @@ pub mod thread;
 
 /// For the speed experiment only.
 #[doc(hidden)]
-pub fn probe(runs: u64, tail: raddle_model::Tail, body: impl Fn() + Send + Sync + 'static) -> (f64, u64, usize) {
+pub fn probe(
+    runs: u64,
+    tail: raddle_model::Tail,
+    body: impl Fn() + Send + Sync + 'static,
+) -> (f64, u64, usize) {
     use raddle_explore::target::*;
     struct S(u64, raddle_analysis::statistics::Distinct);
     impl Sink for S {
@@ -17,7 +21,8 @@ pub fn probe(runs: u64, tail: raddle_model::Tail, body: impl Fn() + Send + Sync 
             Flow::Continue
         }
     }
-    let mut target = rt::carrier::LibraryTarget::new(std::sync::Arc::new(body), std::time::Duration::from_secs(5));
+    let mut target =
+        rt::carrier::LibraryTarget::new(std::sync::Arc::new(body), std::time::Duration::from_secs(5));
     let plan = raddle_model::Plan::new(0, tail);
     let mut s = S(0, Default::default());
     target.sample(&plan, 0..1, &mut s).unwrap();

@@ -9,9 +9,7 @@ use super::watch::Watch;
 use super::{Heart, Run as Inner, drive, enter, site};
 use raddle_engine::{Engine, Next};
 use raddle_explore::target::{Digest, Flow, Learned, ObjectInfo, Place, Run, Sink, Target, TargetError};
-use raddle_model::{
-    Failure, FailureKind, Plan, Recorder, Rng, SiteId, Tail, TaskId, Trace, Verdict,
-};
+use raddle_model::{Failure, FailureKind, Plan, Recorder, Rng, SiteId, Tail, TaskId, Trace, Verdict};
 use raddle_policy::Planned;
 use std::ops::Range;
 use std::sync::Arc;
@@ -150,7 +148,9 @@ impl Target for LibraryTarget {
                 let chunk = match self.wait()? {
                     Some(Reply::BatchDone) => break,
                     Some(Reply::Chunk(chunk)) => chunk,
-                    Some(_) => return Err(TargetError { message: String::from("raddle bug: a stray reply") }),
+                    Some(_) => {
+                        return Err(TargetError { message: String::from("raddle bug: a stray reply") });
+                    }
                     None => vec![self.hung(plan)],
                 };
                 let hung = self.carrier.is_none();
@@ -204,11 +204,11 @@ fn start(body: Body, weak_orders: Arc<AtomicBool>) -> Result<Carrier, TargetErro
     let (replies_sender, replies) = channel();
     let heart = Arc::new(Heart::default());
     let stop = Arc::new(AtomicBool::new(false));
-    let worker = Worker { id, body, heart: heart.clone(), stop: stop.clone(), replies: replies_sender, weak_orders };
-    std::thread::Builder::new()
-        .name(String::from("raddle"))
-        .spawn(move || worker.work(&commands))
-        .map_err(|error| TargetError { message: format!("no thread for the runs could be started: {error}") })?;
+    let worker =
+        Worker { id, body, heart: heart.clone(), stop: stop.clone(), replies: replies_sender, weak_orders };
+    std::thread::Builder::new().name(String::from("raddle")).spawn(move || worker.work(&commands)).map_err(
+        |error| TargetError { message: format!("no thread for the runs could be started: {error}") },
+    )?;
     Ok(Carrier { commands: command_sender, replies, heart, stop })
 }
 

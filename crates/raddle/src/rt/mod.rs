@@ -214,9 +214,8 @@ impl Rt {
 
     /// A value below `arity`, chosen by the policy.
     pub(crate) fn choose(self, arity: u32, site: SiteId) -> u32 {
-        let value = self.with(|run| {
-            if run.ending { None } else { Some(run.engine.choose(run.running, arity, site)) }
-        });
+        let value = self
+            .with(|run| if run.ending { None } else { Some(run.engine.choose(run.running, arity, site)) });
         value.unwrap_or_else(|| {
             self.arrive_late(Op::new(Kind::Choose, ObjectId::NONE, site));
             0
@@ -299,8 +298,10 @@ impl Rt {
             run.retired = true;
             if !run.ending {
                 let task = run.running;
-                let message = format!("panic while unwinding from another panic, which aborts the process: {message}");
-                let failure = Failure { kind: FailureKind::Panic, message, tasks: vec![task], sites: vec![site] };
+                let message =
+                    format!("panic while unwinding from another panic, which aborts the process: {message}");
+                let failure =
+                    Failure { kind: FailureKind::Panic, message, tasks: vec![task], sites: vec![site] };
                 run.engine.fail(failure);
                 run.next = Next::Over;
             }
@@ -321,8 +322,9 @@ enum Turn {
 impl Run {
     fn stack(&mut self) -> corosensei::stack::DefaultStack {
         self.stacks.pop().unwrap_or_else(|| {
-            corosensei::stack::DefaultStack::new(fiber::STACK_BYTES)
-                .expect("raddle: no memory for another task's stack; fewer tasks, or a higher limit, would help")
+            corosensei::stack::DefaultStack::new(fiber::STACK_BYTES).expect(
+                "raddle: no memory for another task's stack; fewer tasks, or a higher limit, would help",
+            )
         })
     }
 
@@ -331,7 +333,9 @@ impl Run {
         let own = self.fibers[TaskId::MAIN.index()].panic.take();
         let passed_on = match &own {
             None => true,
-            Some(panic) => panic.message.contains("Any { .. }") || panic.message == "a scoped thread panicked",
+            Some(panic) => {
+                panic.message.contains("Any { .. }") || panic.message == "a scoped thread panicked"
+            }
         };
         let first = self.first_panic(|_| true).filter(|_| passed_on);
         let (task, panic) = match (first, own) {
@@ -423,4 +427,3 @@ fn clear_away(rt: Rt) {
         put_back();
     }
 }
-

@@ -34,7 +34,8 @@ impl CarrierId {
     pub(crate) fn take() -> Option<CarrierId> {
         let free = |runs: &AtomicU64| {
             let old = runs.load(Ordering::Relaxed);
-            old & TAKEN == 0 && runs.compare_exchange(old, old | TAKEN, Ordering::SeqCst, Ordering::Relaxed).is_ok()
+            old & TAKEN == 0
+                && runs.compare_exchange(old, old | TAKEN, Ordering::SeqCst, Ordering::Relaxed).is_ok()
         };
         RUNS.iter().position(free).map(CarrierId)
     }

@@ -170,7 +170,11 @@ macro_rules! basic {
             #[track_caller]
             #[expect(clippy::allow_attributes, reason = "not every atomic uses it")]
             #[allow(dead_code)]
-            fn rmw(&self, ordering: Ordering, real: impl FnOnce(&std::sync::atomic::$name) -> $value) -> $value {
+            fn rmw(
+                &self,
+                ordering: Ordering,
+                real: impl FnOnce(&std::sync::atomic::$name) -> $value,
+            ) -> $value {
                 let at = arrive(&self.slot, Kind::Rmw, ordering, here!());
                 let old = real(&self.value);
                 if at.is_some() && self.value.load(Ordering::Relaxed) == old {

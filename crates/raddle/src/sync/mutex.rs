@@ -53,7 +53,9 @@ impl<T: ?Sized> Mutex<T> {
         self.slot.id(rt, site, || {
             match self.outside.try_lock() {
                 Ok(_) | Err(TryLockError::Poisoned(_)) => {}
-                Err(TryLockError::WouldBlock) => panic!("raddle: this mutex is held by a thread outside the run"),
+                Err(TryLockError::WouldBlock) => {
+                    panic!("raddle: this mutex is held by a thread outside the run")
+                }
             }
             State::Mutex(Model::default())
         })
