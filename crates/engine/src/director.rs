@@ -13,10 +13,11 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 use raddle_model::objects::State;
+use raddle_model::world::Life;
 use raddle_model::{
     Analysis, Choice, Decision, Divergence, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op,
-    Outcome, Pick, Plan, PointSet, Policy, Schedule, SiteId, SpinMode, TaskId, TaskSet, TimeMode,
-    Trace, Verdict, View, World,
+    Outcome, Pick, Plan, PointSet, Policy, Schedule, SiteId, SpinMode, Tail, TaskId, TaskSet,
+    TimeMode, Trace, Verdict, View, World,
 };
 
 /// Who goes on.
@@ -48,6 +49,10 @@ pub struct Engine<P, A> {
     steps_max: u64,
     verdict: Option<Verdict>,
     saw_try: bool,
+    /// Whether the plan is to repeat a whole run.
+    repeats: bool,
+    /// The fingerprint that the repeated run must have; 0 if nobody knows.
+    fingerprint: u128,
 }
 
 impl<P: Policy, A: Analysis> Engine<P, A> {
@@ -70,6 +75,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             steps_max: 0,
             verdict: None,
             saw_try: false,
+            repeats: false,
+            fingerprint: 0,
         }
     }
 
@@ -93,6 +100,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.steps_max = plan.steps_max;
         self.verdict = None;
         self.saw_try = false;
+        self.repeats = plan.tail == Tail::None;
+        self.fingerprint = plan.prefix.fingerprint;
     }
 
     /// The state of objects and tasks.
@@ -157,7 +166,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     pub fn schedule(&self) -> Schedule {
         Schedule {
             decisions: self.decisions.clone(),
-            checks: self.check.entries.clone(),
+            checks: self.check.entries(),
             fingerprint: 0,
         }
     }
@@ -170,7 +179,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             pending: self
                 .world
                 .live()
-                .map(|task| (task, self.world.task(task).op))
+                .map(|task| (task, self.world.task(task)))
+                // Whoever failed or ended the process in mid-run was about to do nothing.
+                .filter(|(_, state)| state.life == Life::Pending)
+                .map(|(task, state)| (task, state.op))
                 .collect(),
             names: tasks.iter().map(|task| task.name).collect(),
             parents: tasks.iter().map(|task| task.parent).collect(),
@@ -264,6 +276,43 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if self.verdict.is_none() {
             self.verdict = Some(Verdict::Diverged(*divergence));
         }
+    }
+
+    /// The run is over: compares it with the schedule that it was to repeat, if there is one, and
+    /// says how it ended. A front end calls this once, with the fingerprint that it has computed
+    /// (0 if it has none); without it the last events of a replay go unchecked.
+    pub fn close(&mut self, fingerprint: u128) -> Verdict {
+        let verdict = self.verdict.clone();
+        let verdict = verdict.expect("raddle bug: a run is closed that is not over");
+        if !self.repeats || matches!(verdict, Verdict::Cut | Verdict::Diverged(_)) {
+            return verdict;
+        }
+        if let Err(divergence) = self.compare(&verdict, fingerprint) {
+            self.verdict = None;
+            self.diverge(divergence);
+        }
+        self.verdict.clone().unwrap_or(verdict)
+    }
+
+    /// Whether a run that has ended is the one that was to be repeated.
+    fn compare(&mut self, verdict: &Verdict, fingerprint: u128) -> Result<(), Box<Divergence>> {
+        if let Verdict::Failed(failure) = verdict {
+            // A run that finishes has been asked already.
+            self.policy.finished(self.steps).map_err(|mut divergence| {
+                divergence.found = format!("{}: {}", failure.kind.name(), failure.message);
+                divergence
+            })?;
+        }
+        self.check.close()?;
+        if self.fingerprint != 0 && fingerprint != 0 && self.fingerprint != fingerprint {
+            return Err(Box::new(Divergence {
+                step: self.steps,
+                decision: self.decisions.len(),
+                expected: format!("the partial order {:032x}", self.fingerprint),
+                found: format!("the partial order {fingerprint:032x}"),
+            }));
+        }
+        Ok(())
     }
 
     fn decide(&mut self, choice: &Choice) -> u32 {
@@ -467,7 +516,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.time.event(&event);
         self.spin.event(&event, &self.world);
         self.analysis.event(&event, &self.world);
-        if let Err(divergence) = self.check.event(&event) {
+        if let Err(mut divergence) = self.check.event(&event) {
+            divergence.decision = self.decisions.len();
             self.diverge(divergence);
         }
         if outcome == Outcome::Misuse {

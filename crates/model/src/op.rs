@@ -53,7 +53,7 @@ pub enum Kind {
     NotifyOne,
     /// Wakes all waiters. Writes the condition variable.
     NotifyAll,
-    /// Takes `arg` permits of a semaphore. Writes it.
+    /// Takes `arg` permits of a semaphore, one if it is timed. Writes it.
     Acquire,
     /// Gives `arg` permits. Writes the semaphore.
     Release,
@@ -245,6 +245,16 @@ impl Op {
             | Kind::Load
             | Kind::CellRead => Access::Read,
             _ => Access::Write,
+        }
+    }
+
+    /// How many permits an acquire takes: `arg` is a duration if it is timed.
+    #[inline]
+    pub fn permits(&self) -> u64 {
+        if self.mode == Mode::Timed {
+            1
+        } else {
+            self.arg
         }
     }
 

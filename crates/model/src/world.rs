@@ -219,7 +219,9 @@ impl World {
             (Kind::WriteLock, _) => matches!(state(), State::RwLock(lock) if lock.writable()),
             (Kind::Join, _) => matches!(state(), State::Task { exited: true, .. }),
             (Kind::Park, _) => matches!(state(), State::Token(true)),
-            (Kind::Acquire, _) => matches!(state(), State::Semaphore(s) if s.permits >= op.arg),
+            (Kind::Acquire, _) => {
+                matches!(state(), State::Semaphore(s) if s.permits >= op.permits())
+            }
             (Kind::Leave, _) => {
                 matches!(state(), State::Barrier(b) if b.round != self.task(task).ticket)
             }
@@ -396,7 +398,7 @@ impl World {
             Kind::Wake => self.wake(task, op),
             Kind::NotifyOne => self.notify_one(op.object, pick),
             Kind::NotifyAll => self.notify_all(op.object),
-            Kind::Acquire if succeeds => self.permits(op.object, 0, op.arg),
+            Kind::Acquire if succeeds => self.permits(op.object, 0, op.permits()),
             Kind::Release => self.permits(op.object, op.arg, 0),
             Kind::Arrive => self.arrive(task, op.object),
             Kind::OnceGet => Outcome::Value(u32::from(
