@@ -15,9 +15,9 @@ use alloc::vec::Vec;
 use raddle_model::objects::State;
 use raddle_model::world::Life;
 use raddle_model::{
-    Analysis, Choice, Decision, Divergence, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op,
-    Outcome, Pick, Plan, PointSet, Policy, Schedule, SiteId, SpinMode, Tail, TaskId, TaskSet,
-    TimeMode, Trace, Verdict, View, World,
+    Analysis, Choice, Decision, Divergence, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op, Outcome,
+    Pick, Plan, PointSet, Policy, Schedule, SiteId, SpinMode, Tail, TaskId, TaskSet, TimeMode, Trace,
+    Verdict, View, World,
 };
 
 /// Who goes on.
@@ -164,11 +164,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// The schedule of the run so far, without its fingerprint.
     pub fn schedule(&self) -> Schedule {
-        Schedule {
-            decisions: self.decisions.clone(),
-            checks: self.check.entries(),
-            fingerprint: 0,
-        }
+        Schedule { decisions: self.decisions.clone(), checks: self.check.entries(), fingerprint: 0 }
     }
 
     /// Everything about the run but its events, which a [`raddle_model::Recorder`] has.
@@ -199,9 +195,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// A task says what it is about to do, and others go on first: for a task that was just made.
     pub fn announce(&mut self, task: TaskId, op: Op) {
         self.spin.settle();
-        if op.mode != Mode::Block
-            && matches!(op.kind, Kind::Lock | Kind::ReadLock | Kind::WriteLock)
-        {
+        if op.mode != Mode::Block && matches!(op.kind, Kind::Lock | Kind::ReadLock | Kind::WriteLock) {
             self.saw_try = true;
         }
         if !self.world.announce(task, op)
@@ -237,18 +231,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// A value below `arity`, chosen by the policy.
     pub fn choose(&mut self, task: TaskId, arity: u32, site: SiteId) -> u32 {
-        let choice = Choice {
-            kind: Kind::Choose,
-            arity,
-            object: ObjectId::NONE,
-            site,
-        };
+        let choice = Choice { kind: Kind::Choose, arity, object: ObjectId::NONE, site };
         let value = self.decide(&choice);
         self.spin.settle();
-        self.world.announce(
-            task,
-            Op::new(Kind::Choose, ObjectId::NONE, site).arg(u64::from(arity)),
-        );
+        self.world.announce(task, Op::new(Kind::Choose, ObjectId::NONE, site).arg(u64::from(arity)));
         self.execute(task, value);
         value
     }
@@ -321,11 +307,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         }
         match self.policy.choose(choice) {
             Ok(value) => {
-                assert!(
-                    value < choice.arity,
-                    "raddle bug: the policy chose {value} of {}",
-                    choice.arity
-                );
+                assert!(value < choice.arity, "raddle bug: the policy chose {value} of {}", choice.arity);
                 self.decisions.push(Decision::Choose(value));
                 value
             }
@@ -343,11 +325,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             let Some(task) = self.pick() else { continue };
             let op = &self.world.task(task).op;
             let kind = op.kind;
-            let pick = if kind == Kind::NotifyOne {
-                self.choose_waiter(task)
-            } else {
-                0
-            };
+            let pick = if kind == Kind::NotifyOne { self.choose_waiter(task) } else { 0 };
             self.current = Some(task);
             self.execute(task, pick);
             match kind {
@@ -371,28 +349,16 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if !simple {
             self.restrict();
         }
-        let enabled = if simple {
-            self.world.enabled_tasks()
-        } else {
-            &self.pickable
-        };
+        let enabled = if simple { self.world.enabled_tasks() } else { &self.pickable };
         let forced = enabled.single();
         if forced.is_none() && enabled.is_empty() {
             self.fail(deadlock::of_all(&self.world));
             return None;
         }
-        let view = View {
-            step: self.steps,
-            current: self.current,
-            enabled,
-            world: &self.world,
-        };
+        let view = View { step: self.steps, current: self.current, enabled, world: &self.world };
         match self.policy.pick(&view) {
             Pick::Run(task) => {
-                assert!(
-                    enabled.contains(task),
-                    "raddle bug: the policy picked {task:?}, which cannot run"
-                );
+                assert!(enabled.contains(task), "raddle bug: the policy picked {task:?}, which cannot run");
                 if forced.is_none() {
                     self.decisions.push(Decision::Run(task));
                 }
@@ -418,10 +384,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.pickable.copy_from(enabled);
         let mut timers = TaskSet::EMPTY;
         if self.time_mode == TimeMode::Lazy {
-            timers = enabled
-                .iter()
-                .filter(|&task| passes_time(&self.world, task))
-                .collect();
+            timers = enabled.iter().filter(|&task| passes_time(&self.world, task)).collect();
             self.pickable.subtract(&timers);
         }
         self.pickable.subtract(self.spin.parked());
@@ -432,9 +395,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.pickable.subtract(&timers);
         if !self.pickable.is_empty() {
             self.spin.release_all();
-        } else if let Some(task) = timers
-            .iter()
-            .min_by_key(|&task| self.time.deadline(task, &self.world.task(task).op))
+        } else if let Some(task) =
+            timers.iter().min_by_key(|&task| self.time.deadline(task, &self.world.task(task).op))
         {
             self.pickable.insert(task);
         }
@@ -443,10 +405,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[cold]
     fn out_of_steps(&mut self) {
         let tasks: Vec<TaskId> = self.world.live().collect();
-        let sites = tasks
-            .iter()
-            .map(|&task| self.world.task(task).op.site)
-            .collect();
+        let sites = tasks.iter().map(|&task| self.world.task(task).op.site).collect();
         let (kind, message) = if self.spin.stuck {
             let waits: Vec<_> = tasks
                 .iter()
@@ -458,28 +417,14 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
                     } else {
                         "nothing visible"
                     };
-                    format!(
-                        "{} looks again and again at {what} {object:?}",
-                        self.world.path(task)
-                    )
+                    format!("{} looks again and again at {what} {object:?}", self.world.path(task))
                 })
                 .collect();
-            (
-                FailureKind::Livelock,
-                format!("nobody makes progress: {}", waits.join("; ")),
-            )
+            (FailureKind::Livelock, format!("nobody makes progress: {}", waits.join("; ")))
         } else {
-            (
-                FailureKind::Steps,
-                format!("the run did not end within {} steps", self.steps_max),
-            )
+            (FailureKind::Steps, format!("the run did not end within {} steps", self.steps_max))
         };
-        self.fail(Failure {
-            kind,
-            message,
-            tasks,
-            sites,
-        });
+        self.fail(Failure { kind, message, tasks, sites });
     }
 
     fn choose_waiter(&mut self, task: TaskId) -> u32 {
@@ -488,12 +433,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             State::Condvar(condvar) => condvar.waiters.len() as u32,
             other => panic!("raddle bug: a notification of a {}", other.noun()),
         };
-        self.decide(&Choice {
-            kind: Kind::NotifyOne,
-            arity,
-            object: op.object,
-            site: op.site,
-        })
+        self.decide(&Choice { kind: Kind::NotifyOne, arity, object: op.object, site: op.site })
     }
 
     /// A task's pending operation happens.
@@ -502,12 +442,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         let op = self.world.task(task).op;
         let index = self.world.task(task).events;
         let outcome = self.world.step(task, pick);
-        let event = Event {
-            task,
-            index,
-            op,
-            outcome,
-        };
+        let event = Event { task, index, op, outcome };
         self.steps += 1;
         self.outcomes[task.index()] = outcome;
         if let Outcome::Spawned(_) = outcome {

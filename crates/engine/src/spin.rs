@@ -89,26 +89,16 @@ impl Spin {
         if !self.active {
             return;
         }
-        let Event {
-            task, op, outcome, ..
-        } = *event;
+        let Event { task, op, outcome, .. } = *event;
         match op.kind {
             Kind::Store | Kind::Rmw => {
-                self.unsettled = Some(Unsettled {
-                    task,
-                    object: op.object,
-                    site: op.site.0,
-                });
+                self.unsettled = Some(Unsettled { task, object: op.object, site: op.site.0 });
             }
             Kind::Yield | Kind::Sleep => self.look(task, ObjectId::NONE, 0, op.site.0),
-            _ if op.access() == Access::Read
-                || matches!(outcome, Outcome::Failed | Outcome::TimedOut) =>
-            {
+            _ if op.access() == Access::Read || matches!(outcome, Outcome::Failed | Outcome::TimedOut) => {
                 // A read of a lock is part of taking it: that is progress, as a write is.
-                if matches!(
-                    op.kind,
-                    Kind::ReadLock | Kind::ReadUnlock | Kind::Leave | Kind::Join
-                ) && outcome == Outcome::Done
+                if matches!(op.kind, Kind::ReadLock | Kind::ReadUnlock | Kind::Leave | Kind::Join)
+                    && outcome == Outcome::Done
                 {
                     self.changed(task, ObjectId::NONE);
                 } else {
@@ -159,10 +149,7 @@ impl Spin {
 
     /// A task has looked at something without changing anything.
     fn look(&mut self, task: TaskId, object: ObjectId, version: u32, site: u32) {
-        let key = hash::mix(
-            u64::from(site) << 32 | u64::from(object.0),
-            u64::from(version),
-        );
+        let key = hash::mix(u64::from(site) << 32 | u64::from(object.0), u64::from(version));
         let state = self.state(task);
         state.events += 1;
         if state.events > 1 {
@@ -175,11 +162,7 @@ impl Spin {
                 state.objects.push(object);
             }
             if key == state.anchor {
-                state.laps = if state.lap == state.previous {
-                    state.laps + 1
-                } else {
-                    0
-                };
+                state.laps = if state.lap == state.previous { state.laps + 1 } else { 0 };
                 state.previous = state.lap;
                 state.lap = 0;
             }
