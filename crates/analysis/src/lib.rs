@@ -4,6 +4,11 @@
 
 extern crate alloc;
 
+pub mod clocks;
+mod crowd;
 pub mod fingerprint;
+pub mod races;
 
+pub use clocks::Clocks;
 pub use fingerprint::Fingerprint;
+pub use races::Races;
