@@ -363,17 +363,13 @@ impl Analysis for Clocks {
 
     #[inline]
     fn event(&mut self, event: &Event, world: &World) {
-        let Event {
-            task, op, outcome, ..
-        } = *event;
+        let Event { op, outcome, .. } = *event;
         if self.edges == Edges::Certain && by_chance(op.kind) {
             return;
         }
         match op.kind {
             Kind::CellRead | Kind::CellWrite => {}
-            Kind::Load => self.load(task, op.object, op.order),
-            Kind::Store => self.store(event),
-            Kind::Rmw => self.rmw(event),
+            Kind::Load | Kind::Store | Kind::Rmw => self.atomic(event),
             Kind::Fence => self.fence(event),
             // It has its mutex again, however the wait ended.
             Kind::Wake => self.lock_event(event),

@@ -7,8 +7,13 @@ extern crate alloc;
 pub mod clocks;
 mod crowd;
 pub mod fingerprint;
+pub mod held;
+pub mod lock_order;
+pub mod locksets;
 pub mod races;
 
 pub use clocks::Clocks;
 pub use fingerprint::Fingerprint;
+pub use lock_order::LockOrder;
+pub use locksets::LockSets;
 pub use races::Races;

@@ -171,7 +171,8 @@ impl Races {
     }
 
     /// The races of this run, each pair of sites once.
-    pub fn findings(&self) -> &[Race] {
+    pub fn findings(&mut self) -> &[Race] {
+        self.settle();
         &self.findings
     }
 
@@ -257,10 +258,18 @@ impl Races {
         shadow.write = access;
     }
 
+    /// Nobody has said that the read-modify-write failed.
     #[inline]
-    fn atomic(&mut self, event: &Event, world: &World) {
+    fn settle(&mut self) {
+        if let Some(rmw) = self.unsettled.take() {
+            self.atomic(&rmw);
+        }
+    }
+
+    #[inline]
+    fn atomic(&mut self, event: &Event) {
         let epoch = self.clocks.now(event.task);
-        self.clocks.event(event, world);
+        self.clocks.atomic(event);
         let place = event.op.object.index();
         let plain = self.shadows.get(place).is_some_and(Shadow::has_plain);
         if self.mixed || plain {
@@ -337,13 +346,11 @@ impl Races {
 
     #[inline]
     fn watch(&mut self, event: &Event, world: &World) {
-        if let Some(rmw) = self.unsettled.take() {
-            self.atomic(&rmw, world);
-        }
+        self.settle();
         match event.op.kind {
             Kind::CellRead => self.read(event, world),
             Kind::CellWrite => self.write(event, world),
-            Kind::Load | Kind::Store => self.atomic(event, world),
+            Kind::Load | Kind::Store => self.atomic(event),
             Kind::Rmw => self.unsettled = Some(*event),
             _ => self.clocks.event(event, world),
         }

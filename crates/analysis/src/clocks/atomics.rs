@@ -6,11 +6,21 @@
 
 use super::{Clocks, Released};
 use crate::clocks::Epoch;
-use raddle_model::{Event, ObjectId, Order, TaskId};
+use raddle_model::{Event, Kind, ObjectId, Order, TaskId};
 
 impl Clocks {
+    /// A load, a store or a read-modify-write.
     #[inline]
-    pub(super) fn load(&mut self, task: TaskId, object: ObjectId, order: Order) {
+    pub(crate) fn atomic(&mut self, event: &Event) {
+        match event.op.kind {
+            Kind::Load => self.load(event.task, event.op.object, event.op.order),
+            Kind::Store => self.store(event),
+            _ => self.rmw(event),
+        }
+    }
+
+    #[inline]
+    fn load(&mut self, task: TaskId, object: ObjectId, order: Order) {
         let released = self.carried(object).first;
         if order.acquires() {
             self.acquire(task, released);
@@ -22,7 +32,7 @@ impl Clocks {
 
     /// A store ends the release sequence; what it releases itself, if anything, begins a new one.
     #[inline]
-    pub(super) fn store(&mut self, event: &Event) {
+    fn store(&mut self, event: &Event) {
         let Event { task, op, .. } = *event;
         if op.order.releases() {
             return self.release_first(event, op.object);
@@ -37,7 +47,7 @@ impl Clocks {
 
     /// A read-modify-write goes on with the release sequence that it reads from.
     #[inline]
-    pub(super) fn rmw(&mut self, event: &Event) {
+    fn rmw(&mut self, event: &Event) {
         let Event { task, op, .. } = *event;
         self.load(task, op.object, op.order);
         if op.order.releases() {
