@@ -81,8 +81,9 @@ pub struct LockOrder {
     cycles: Vec<Cycle>,
     known: Vec<Cycle>,
     truncated: bool,
-    // invariant: empty between events; kept for its memory.
+    // invariant: what follows is empty or old between events; kept for its memory.
     path: Vec<u32>,
+    holds: Vec<Hold>,
 }
 
 impl Default for LockOrder {
@@ -95,6 +96,7 @@ impl Default for LockOrder {
             known: Vec::new(),
             truncated: false,
             path: Vec::new(),
+            holds: Vec::new(),
         }
     }
 }
@@ -138,35 +140,36 @@ impl LockOrder {
         let Some(taken) = Held::taken(event).filter(|taken| taken.blocking) else {
             return;
         };
+        let mut holds = core::mem::take(&mut self.holds);
+        holds.clear();
+        holds.extend(self.held.of(event.task));
         // Taking again what one has never waits.
-        if self.held.of(event.task).any(|h| h.lock == taken.lock) {
-            return;
+        if holds.iter().any(|hold| hold.lock == taken.lock) {
+            holds.clear();
         }
-        let holds: Vec<Hold> = self.held.of(event.task).copied().collect();
         for hold in &holds {
-            let others = holds.iter().filter(|other| other.lock != hold.lock);
-            self.add(Candidate {
-                edge: Edge {
-                    task: event.task,
-                    held: hold.lock,
-                    wanted: taken.lock,
-                    sites: [hold.site, event.op.site],
-                },
-                wants_shared: taken.shared,
-                holds_shared: hold.shared,
-                gates: others.map(|other| (other.lock, other.shared)).collect(),
-                epoch: self.clocks.now(event.task),
-                past: Vec::new(),
-            });
+            let edge = Edge {
+                task: event.task,
+                held: hold.lock,
+                wanted: taken.lock,
+                sites: [hold.site, event.op.site],
+            };
+            self.add(edge, taken.shared, hold, &holds);
         }
+        self.holds = holds;
     }
 
-    fn add(&mut self, mut new: Candidate) {
+    fn add(&mut self, edge: Edge, wants_shared: bool, hold: &Hold, holds: &[Hold]) {
+        let epoch = self.clocks.now(edge.task);
+        let gates = || {
+            let others = holds.iter().filter(|other| other.lock != hold.lock);
+            others.map(|other| (other.lock, other.shared))
+        };
         let same = |old: &Candidate| {
-            old.edge == new.edge
-                && old.epoch == new.epoch
-                && old.wants_shared == new.wants_shared
-                && old.gates == new.gates
+            old.edge == edge
+                && old.epoch == epoch
+                && old.wants_shared == wants_shared
+                && old.gates.iter().copied().eq(gates())
         };
         if self.candidates.iter().any(same) {
             return;
@@ -175,13 +178,19 @@ impl LockOrder {
             self.truncated = true;
             return;
         }
-        let task = new.edge.task;
-        let before = |old: &Candidate| self.clocks.before(old.epoch, task);
-        new.past = (0..self.candidates.len() as u32)
-            .filter(|&i| before(&self.candidates[i as usize]))
-            .collect();
         let index = self.candidates.len() as u32;
-        self.candidates.push(new);
+        let past = (0..index).filter(|&i| {
+            let old = &self.candidates[i as usize];
+            self.clocks.before(old.epoch, edge.task)
+        });
+        self.candidates.push(Candidate {
+            past: past.collect(),
+            wants_shared,
+            holds_shared: hold.shared,
+            gates: gates().collect(),
+            epoch,
+            edge,
+        });
         self.path.push(index);
         let mut work = WORK_MAX;
         self.search(&mut work);
@@ -197,11 +206,10 @@ impl LockOrder {
         );
         let (early, late) = if old < new { (old, b) } else { (new, a) };
         let meet = |x: &(ObjectId, bool), y: &(ObjectId, bool)| x.0 == y.0 && !(x.1 && y.1);
-        let all = |c: &Candidate| {
+        fn all(c: &Candidate) -> impl Iterator<Item = (ObjectId, bool)> {
             let held = (c.edge.held, c.holds_shared);
-            let gates = c.gates.clone();
-            core::iter::once(held).chain(gates)
-        };
+            core::iter::once(held).chain(c.gates.iter().copied())
+        }
         a.edge.task != b.edge.task
             && !all(a).any(|x| all(b).any(|y| meet(&x, &y)))
             && late.past.binary_search(&early).is_err()

@@ -3,6 +3,7 @@
 mod clocks;
 mod generate;
 mod litmus;
+mod locks;
 mod oracle;
 mod program;
 mod races;

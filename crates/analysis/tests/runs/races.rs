@@ -2,13 +2,10 @@
 
 use crate::generate::{self, ATOMICS, CELLS};
 use crate::oracle::Oracle;
-use crate::program::{
-    Do, Program, Step, barrier, channel, condvar, feed, mutex, object, once, run, rwlock, semaphore,
-};
+use crate::program::{Do, Program, Step, mutex, object, run};
 use raddle_analysis::Races;
 use raddle_analysis::races::{Race, RaceKind};
-use raddle_model::objects::State;
-use raddle_model::{Analysis, Event, Kind, Mode, ObjectId, Order, Rng, SiteId};
+use raddle_model::{Analysis, Event, Kind, ObjectId, Rng};
 
 const PROGRAMS: u64 = 20_000;
 
