@@ -60,9 +60,7 @@ impl Planned {
             Tail::Pct { depth, length } => AnyTail::Pct(Box::new(Pct::new(rng, *depth, *length))),
             Tail::Pos => AnyTail::Pos(Box::new(Pos::new(rng))),
             Tail::Walks(weights) => AnyTail::Walks(Box::new(Walks::new(rng, weights.clone()))),
-            Tail::Coverage(covered) => {
-                AnyTail::Coverage(Box::new(Coverage::new(rng, covered.clone())))
-            }
+            Tail::Coverage(covered) => AnyTail::Coverage(Box::new(Coverage::new(rng, covered.clone()))),
             Tail::Stay => AnyTail::Stay(Stay),
             Tail::None => AnyTail::None,
         };

@@ -106,36 +106,23 @@ impl Profile {
         let Some(task) = self.progress[slot].task else {
             return true;
         };
-        let blocked_here = self.seats[task.index()]
-            .place
-            .is_some_and(|place| place.contest == contest)
+        let blocked_here = self.seats[task.index()].place.is_some_and(|place| place.contest == contest)
             && !view.world.enabled_tasks().contains(task);
         view.world.is_live(task) && !blocked_here
     }
 
     /// Takes in what is new since the last pick: tasks that were made, and what `last` is about to do.
-    pub(crate) fn update(
-        &mut self,
-        view: &View<'_>,
-        last: Option<TaskId>,
-        contests: &mut [Contest],
-    ) {
+    pub(crate) fn update(&mut self, view: &View<'_>, last: Option<TaskId>, contests: &mut [Contest]) {
         if let Some(last) = last {
             self.sit(view, last, contests);
         }
         let known = self.seats.len();
         for (i, task) in view.world.tasks().iter().enumerate().skip(known) {
-            let found = self
-                .weights
-                .tasks
-                .binary_search_by_key(&task.name, |learned| learned.name);
+            let found = self.weights.tasks.binary_search_by_key(&task.name, |learned| learned.name);
             if let Ok(slot) = found {
                 self.progress[slot].task = Some(TaskId(i as u32));
             }
-            self.seats.push(Seat {
-                slot: found.ok(),
-                place: None,
-            });
+            self.seats.push(Seat { slot: found.ok(), place: None });
         }
         for i in known..self.seats.len() {
             self.sit(view, TaskId(i as u32), contests);
@@ -162,13 +149,7 @@ impl Profile {
         self.seats[task.index()].place = place;
     }
 
-    fn find(
-        &mut self,
-        slot: usize,
-        op: &Op,
-        index: u32,
-        contests: &mut [Contest],
-    ) -> Option<Place> {
+    fn find(&mut self, slot: usize, op: &Op, index: u32, contests: &mut [Contest]) -> Option<Place> {
         let expected = self.expected(slot, op, index, contests);
         let object = op.object.is_some().then(|| op.object.index())?;
         if self.bound.len() <= object {
@@ -179,21 +160,11 @@ impl Profile {
             self.bound[object] = expected? as u32 + 1;
         }
         let contest = self.bound[object] as usize - 1;
-        Some(Place {
-            contest,
-            member: contests[contest].member(slot)?,
-            expected: expected == Some(contest),
-        })
+        Some(Place { contest, member: contests[contest].member(slot)?, expected: expected == Some(contest) })
     }
 
     /// The contest that the profile has for this operation, if any.
-    fn expected(
-        &mut self,
-        slot: usize,
-        op: &Op,
-        index: u32,
-        contests: &mut [Contest],
-    ) -> Option<usize> {
+    fn expected(&mut self, slot: usize, op: &Op, index: u32, contests: &mut [Contest]) -> Option<usize> {
         let accesses = &self.weights.tasks[slot].accesses;
         let Progress { next, shift, .. } = self.progress[slot];
         if index.wrapping_sub(shift) < accesses.get(next)?.index {

@@ -55,21 +55,12 @@ impl<D: Dice> Walks<D> {
     /// Draws from `dice` by what was learned in `weights`.
     pub fn new(dice: D, weights: Weights) -> Walks<D> {
         let (profile, contests) = Profile::new(weights);
-        Walks {
-            dice,
-            profile,
-            contests,
-            plain: None,
-            picks: 0,
-            last: None,
-        }
+        Walks { dice, profile, contests, plain: None, picks: 0, last: None }
     }
 
     fn is_plain(&mut self) -> bool {
         let (profile, dice) = (&self.profile, &mut self.dice);
-        *self
-            .plain
-            .get_or_insert_with(|| profile.is_empty() || dice.below(PLAIN_ONE_IN) == 0)
+        *self.plain.get_or_insert_with(|| profile.is_empty() || dice.below(PLAIN_ONE_IN) == 0)
     }
 
     /// Whether no walk tells the task to wait.
@@ -77,9 +68,7 @@ impl<D: Dice> Walks<D> {
         let Some(place) = self.profile.place(task) else {
             return true;
         };
-        let Place {
-            contest, member, ..
-        } = place;
+        let Place { contest, member, .. } = place;
         let able = |slot| self.profile.able(view, contest, slot);
         match view.op(task).access() {
             Access::Read => self.contests[contest].may_read(member, &able, &mut self.dice),

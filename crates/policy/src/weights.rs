@@ -37,14 +37,8 @@ pub fn learn(trace: &Trace, points: &PointSet) -> Weights {
     for Found { task, op, .. } in &found {
         objects.access(op.object, *task, op.access() == Access::Write);
     }
-    let mut tasks: Vec<TaskWeight> = trace
-        .names
-        .iter()
-        .map(|&name| TaskWeight {
-            name,
-            accesses: Vec::new(),
-        })
-        .collect();
+    let mut tasks: Vec<TaskWeight> =
+        trace.names.iter().map(|&name| TaskWeight { name, accesses: Vec::new() }).collect();
     for Found { task, index, op } in &found {
         let accesses = &mut tasks[task.index()].accesses;
         if let Some(object) = objects.contended(op.object)
