@@ -144,17 +144,30 @@ impl PointSet {
     /// Whether the policy is asked before this operation.
     #[inline]
     pub fn contains(&self, op: &Op) -> bool {
+        SPECIAL >> op.kind as u32 & 1 == 0 || self.contains_special(op)
+    }
+
+    fn contains_special(&self, op: &Op) -> bool {
         match op.kind {
-            Kind::Spawn | Kind::Choose | Kind::Fence => false,
             Kind::Unlock | Kind::ReadUnlock | Kind::WriteUnlock => self.releases,
             Kind::CellRead | Kind::CellWrite => {
                 self.all_accesses
                     || (!self.accesses.is_empty() && self.accesses.binary_search(&op.site).is_ok())
             }
-            _ => true,
+            _ => false,
         }
     }
 }
+
+/// The kinds that are not points in every plan, one bit each.
+const SPECIAL: u64 = 1 << Kind::Spawn as u32
+    | 1 << Kind::Choose as u32
+    | 1 << Kind::Fence as u32
+    | 1 << Kind::Unlock as u32
+    | 1 << Kind::ReadUnlock as u32
+    | 1 << Kind::WriteUnlock as u32
+    | 1 << Kind::CellRead as u32
+    | 1 << Kind::CellWrite as u32;
 
 /// When timed operations time out.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
