@@ -24,6 +24,8 @@ struct State {
     previous: u64,
     laps: u32,
     objects: Vec<ObjectId>,
+    /// What it was looking at when it was last parked.
+    watched: Vec<ObjectId>,
 }
 
 impl State {
@@ -57,7 +59,10 @@ pub(crate) struct Spin {
 impl Spin {
     pub(crate) fn begin(&mut self, active: bool) {
         self.active = active;
-        self.states.iter_mut().for_each(State::reset);
+        for state in &mut self.states {
+            state.reset();
+            state.watched.clear();
+        }
         self.parked.clear();
         self.unsettled = None;
         self.stuck = false;
@@ -75,6 +80,12 @@ impl Spin {
         self.parked.clear();
         self.states.iter_mut().for_each(State::reset);
         self.stuck = true;
+    }
+
+    /// What a task that spins looks at; empty if it does not, or at nothing that can be seen.
+    pub(crate) fn watched(&self, task: TaskId) -> &[ObjectId] {
+        let state = self.states.get(task.index());
+        state.map_or(&[], |state| &state.watched)
     }
 
     fn state(&mut self, task: TaskId) -> &mut State {
@@ -100,19 +111,21 @@ impl Spin {
                     site: op.site.0,
                 });
             }
-            Kind::Yield | Kind::Sleep => self.look(task, ObjectId::NONE, 0, op.site.0),
+            Kind::Yield | Kind::Sleep | Kind::Fence => {
+                self.look(task, ObjectId::NONE, 0, op.site.0)
+            }
             _ if op.access() == Access::Read
                 || matches!(outcome, Outcome::Failed | Outcome::TimedOut) =>
             {
-                // A read of a lock is part of taking it: that is progress, as a write is.
-                if matches!(
-                    op.kind,
-                    Kind::ReadLock | Kind::ReadUnlock | Kind::Leave | Kind::Join
-                ) && outcome == Outcome::Done
-                {
-                    self.changed(task, ObjectId::NONE);
-                } else {
-                    self.look(task, op.object, world.object(op.object).version, op.site.0);
+                // Reading with a lock is taking it: that is progress, and it matters to writers.
+                match (op.kind, outcome) {
+                    (Kind::ReadLock | Kind::ReadUnlock, Outcome::Done) => {
+                        self.changed(task, op.object);
+                    }
+                    (Kind::Leave | Kind::Join | Kind::Handover, Outcome::Done) => {
+                        self.changed(task, ObjectId::NONE);
+                    }
+                    _ => self.look(task, op.object, world.object(op.object).version, op.site.0),
                 }
             }
             _ => {
@@ -142,7 +155,9 @@ impl Spin {
     /// A task has made progress, or an object has changed.
     #[inline]
     fn changed(&mut self, task: TaskId, object: ObjectId) {
-        self.state(task).reset();
+        let state = self.state(task);
+        state.reset();
+        state.watched.clear();
         self.stuck = false;
         if !self.parked.is_empty() && object.is_some() {
             let woken: Vec<TaskId> = self
@@ -186,6 +201,7 @@ impl Spin {
         }
         if state.laps >= LAPS {
             state.laps = 0;
+            state.watched.clone_from(&state.objects);
             self.parked.insert(task);
             self.used = true;
         } else if state.events.is_power_of_two() {
