@@ -27,11 +27,7 @@ struct Groups {
     reading: bool,
 }
 
-const NOTHING: Groups = Groups {
-    before: Wide::ZERO,
-    current: Wide::ZERO,
-    reading: false,
-};
+const NOTHING: Groups = Groups { before: Wide::ZERO, current: Wide::ZERO, reading: false };
 
 /// The fingerprint so far.
 #[derive(Default, Debug)]
@@ -82,9 +78,7 @@ impl Analysis for Fingerprint {
 
     #[inline]
     fn event(&mut self, event: &Event, world: &World) {
-        let Event {
-            task, op, outcome, ..
-        } = *event;
+        let Event { task, op, outcome, .. } = *event;
         let access = op.access();
         let mut past = Wide::ZERO;
         if op.object.is_some() {
@@ -110,8 +104,7 @@ impl Analysis for Fingerprint {
         }
         if let Outcome::Spawned(child) = outcome {
             // The child's chain starts from its stable name and from the spawn, its first predecessor.
-            self.tasks
-                .push(Wide::from_word(world.task(child).name).chain(2, hash));
+            self.tasks.push(Wide::from_word(world.task(child).name).chain(2, hash));
         }
     }
 }

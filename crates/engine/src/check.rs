@@ -35,8 +35,7 @@ impl Check {
     }
 
     fn add(&mut self, event: &Event) -> Result<(), Box<Divergence>> {
-        let word =
-            u64::from(event.task.0) << 40 | (event.op.kind as u64) << 32 | u64::from(event.index);
+        let word = u64::from(event.task.0) << 40 | (event.op.kind as u64) << 32 | u64::from(event.index);
         self.hash = hash::mix(self.hash, word);
         self.events += 1;
         if !self.events.is_multiple_of(CHECK_INTERVAL) {
@@ -76,9 +75,7 @@ impl Check {
             }));
         }
         match (self.expected.last(), entries.last()) {
-            (Some(&expected), Some(&entry)) if expected != entry => {
-                Err(self.differs(expected, entry))
-            }
+            (Some(&expected), Some(&entry)) if expected != entry => Err(self.differs(expected, entry)),
             _ => Ok(()),
         }
     }
@@ -88,13 +85,8 @@ impl Check {
         Box::new(Divergence {
             step: self.events,
             decision: 0,
-            expected: format!(
-                "check {expected:08x} over events {begin} to {}",
-                self.events
-            ),
-            found: format!(
-                "check {entry:08x}: other tasks or other operations ran in this interval"
-            ),
+            expected: format!("check {expected:08x} over events {begin} to {}", self.events),
+            found: format!("check {entry:08x}: other tasks or other operations ran in this interval"),
         })
     }
 }

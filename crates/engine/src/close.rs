@@ -48,31 +48,15 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[cold]
     pub(crate) fn out_of_steps(&mut self) {
         let tasks: Vec<TaskId> = self.world.live().collect();
-        let sites = tasks
-            .iter()
-            .map(|&task| self.world.task(task).op.site)
-            .collect();
+        let sites = tasks.iter().map(|&task| self.world.task(task).op.site).collect();
         let (kind, message) = if self.spin.stuck {
-            let able = tasks
-                .iter()
-                .filter(|&&task| self.world.enabled_tasks().contains(task));
+            let able = tasks.iter().filter(|&&task| self.world.enabled_tasks().contains(task));
             let waits: Vec<String> = able.map(|&task| self.looks_at(task)).collect();
-            (
-                FailureKind::Livelock,
-                format!("nobody makes progress: {}", waits.join("; ")),
-            )
+            (FailureKind::Livelock, format!("nobody makes progress: {}", waits.join("; ")))
         } else {
-            (
-                FailureKind::Steps,
-                format!("the run did not end within {} steps", self.steps_max),
-            )
+            (FailureKind::Steps, format!("the run did not end within {} steps", self.steps_max))
         };
-        self.fail(Failure {
-            kind,
-            message,
-            tasks,
-            sites,
-        });
+        self.fail(Failure { kind, message, tasks, sites });
     }
 
     /// What a spinning task waits for.
@@ -83,11 +67,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             .iter()
             .map(|&id| format!("{} {id:?}", self.world.object(id).state.noun()))
             .collect();
-        let what = if objects.is_empty() {
-            String::from("nothing that is visible")
-        } else {
-            objects.join(", ")
-        };
+        let what =
+            if objects.is_empty() { String::from("nothing that is visible") } else { objects.join(", ") };
         format!("{} looks again and again at {what}", self.world.path(task))
     }
 }

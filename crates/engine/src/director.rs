@@ -15,9 +15,9 @@ use alloc::vec::Vec;
 use raddle_model::objects::State;
 use raddle_model::world::Life;
 use raddle_model::{
-    Analysis, Choice, Decision, Divergence, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op,
-    Outcome, Pick, Plan, PointSet, Policy, Schedule, SiteId, SpinMode, Tail, TaskId, TaskSet,
-    TimeMode, Trace, Verdict, View, World,
+    Analysis, Choice, Decision, Divergence, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op, Outcome,
+    Pick, Plan, PointSet, Policy, Schedule, SiteId, SpinMode, Tail, TaskId, TaskSet, TimeMode, Trace,
+    Verdict, View, World,
 };
 
 /// Who goes on.
@@ -171,11 +171,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// The schedule of the run so far, without its fingerprint.
     pub fn schedule(&self) -> Schedule {
-        Schedule {
-            decisions: self.decisions.clone(),
-            checks: self.check.entries(),
-            fingerprint: 0,
-        }
+        Schedule { decisions: self.decisions.clone(), checks: self.check.entries(), fingerprint: 0 }
     }
 
     /// Everything about the run but its events, which a [`raddle_model::Recorder`] has.
@@ -202,16 +198,13 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[inline]
     pub fn is_point(&self, op: &Op) -> bool {
         self.points.contains(op)
-            || (self.quiet >= QUIET_MAX
-                && !matches!(op.kind, Kind::Spawn | Kind::Choose | Kind::Fence))
+            || (self.quiet >= QUIET_MAX && !matches!(op.kind, Kind::Spawn | Kind::Choose | Kind::Fence))
     }
 
     /// A task says what it is about to do, and others go on first: for a task that was just made.
     pub fn announce(&mut self, task: TaskId, op: Op) {
         self.spin.settle();
-        if op.mode != Mode::Block
-            && matches!(op.kind, Kind::Lock | Kind::ReadLock | Kind::WriteLock)
-        {
+        if op.mode != Mode::Block && matches!(op.kind, Kind::Lock | Kind::ReadLock | Kind::WriteLock) {
             self.saw_try = true;
         }
         if !self.world.announce(task, op)
@@ -247,18 +240,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// A value below `arity`, chosen by the policy.
     pub fn choose(&mut self, task: TaskId, arity: u32, site: SiteId) -> u32 {
-        let choice = Choice {
-            kind: Kind::Choose,
-            arity,
-            object: ObjectId::NONE,
-            site,
-        };
+        let choice = Choice { kind: Kind::Choose, arity, object: ObjectId::NONE, site };
         let value = self.decide(&choice);
         self.spin.settle();
-        self.world.announce(
-            task,
-            Op::new(Kind::Choose, ObjectId::NONE, site).arg(u64::from(arity)),
-        );
+        self.world.announce(task, Op::new(Kind::Choose, ObjectId::NONE, site).arg(u64::from(arity)));
         self.execute(task, value);
         value
     }
@@ -294,11 +279,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         }
         match self.policy.choose(choice) {
             Ok(value) => {
-                assert!(
-                    value < choice.arity,
-                    "raddle bug: the policy chose {value} of {}",
-                    choice.arity
-                );
+                assert!(value < choice.arity, "raddle bug: the policy chose {value} of {}", choice.arity);
                 self.decisions.push(Decision::Choose(value));
                 value
             }
@@ -317,11 +298,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             let Some(task) = self.pick() else { continue };
             let op = &self.world.task(task).op;
             let kind = op.kind;
-            let pick = if kind == Kind::NotifyOne {
-                self.choose_waiter(task)
-            } else {
-                0
-            };
+            let pick = if kind == Kind::NotifyOne { self.choose_waiter(task) } else { 0 };
             self.current = Some(task);
             self.execute(task, pick);
             match kind {
@@ -345,28 +322,16 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if !simple {
             self.restrict();
         }
-        let enabled = if simple {
-            self.world.enabled_tasks()
-        } else {
-            &self.pickable
-        };
+        let enabled = if simple { self.world.enabled_tasks() } else { &self.pickable };
         let forced = enabled.single();
         if forced.is_none() && enabled.is_empty() {
             self.fail(deadlock::of_all(&self.world));
             return None;
         }
-        let view = View {
-            step: self.steps,
-            current: self.current,
-            enabled,
-            world: &self.world,
-        };
+        let view = View { step: self.steps, current: self.current, enabled, world: &self.world };
         match self.policy.pick(&view) {
             Pick::Run(task) => {
-                assert!(
-                    enabled.contains(task),
-                    "raddle bug: the policy picked {task:?}, which cannot run"
-                );
+                assert!(enabled.contains(task), "raddle bug: the policy picked {task:?}, which cannot run");
                 if forced.is_none() {
                     self.decisions.push(Decision::Run(task));
                 }
@@ -390,12 +355,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             State::Condvar(condvar) => condvar.waiters.len() as u32,
             other => panic!("raddle bug: a notification of a {}", other.noun()),
         };
-        self.decide(&Choice {
-            kind: Kind::NotifyOne,
-            arity,
-            object: op.object,
-            site: op.site,
-        })
+        self.decide(&Choice { kind: Kind::NotifyOne, arity, object: op.object, site: op.site })
     }
 
     /// A task's pending operation happens.
@@ -404,12 +364,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         let op = self.world.task(task).op;
         let index = self.world.task(task).events;
         let outcome = self.world.step(task, pick);
-        let event = Event {
-            task,
-            index,
-            op,
-            outcome,
-        };
+        let event = Event { task, index, op, outcome };
         self.steps += 1;
         self.outcomes[task.index()] = outcome;
         if let Outcome::Spawned(_) = outcome {

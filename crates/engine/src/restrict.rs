@@ -31,10 +31,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         }
         let mut deadline = |task: TaskId| self.time.deadline(task, &self.world.task(task).op);
         let earliest = timers.iter().map(&mut deadline).min();
-        self.pickable = timers
-            .iter()
-            .filter(|&task| Some(deadline(task)) == earliest)
-            .collect();
+        self.pickable = timers.iter().filter(|&task| Some(deadline(task)) == earliest).collect();
     }
 }
 

@@ -100,23 +100,13 @@ impl Spin {
         if !self.active {
             return;
         }
-        let Event {
-            task, op, outcome, ..
-        } = *event;
+        let Event { task, op, outcome, .. } = *event;
         match op.kind {
             Kind::Store | Kind::Rmw => {
-                self.unsettled = Some(Unsettled {
-                    task,
-                    object: op.object,
-                    site: op.site.0,
-                });
+                self.unsettled = Some(Unsettled { task, object: op.object, site: op.site.0 });
             }
-            Kind::Yield | Kind::Sleep | Kind::Fence => {
-                self.look(task, ObjectId::NONE, 0, op.site.0)
-            }
-            _ if op.access() == Access::Read
-                || matches!(outcome, Outcome::Failed | Outcome::TimedOut) =>
-            {
+            Kind::Yield | Kind::Sleep | Kind::Fence => self.look(task, ObjectId::NONE, 0, op.site.0),
+            _ if op.access() == Access::Read || matches!(outcome, Outcome::Failed | Outcome::TimedOut) => {
                 // Reading with a lock is taking it: that is progress, and it matters to writers.
                 match (op.kind, outcome) {
                     (Kind::ReadLock | Kind::ReadUnlock, Outcome::Done) => {
@@ -174,10 +164,7 @@ impl Spin {
 
     /// A task has looked at something without changing anything.
     fn look(&mut self, task: TaskId, object: ObjectId, version: u32, site: u32) {
-        let key = hash::mix(
-            u64::from(site) << 32 | u64::from(object.0),
-            u64::from(version),
-        );
+        let key = hash::mix(u64::from(site) << 32 | u64::from(object.0), u64::from(version));
         let state = self.state(task);
         state.events += 1;
         if state.events > 1 {
@@ -190,11 +177,7 @@ impl Spin {
                 state.objects.push(object);
             }
             if key == state.anchor {
-                state.laps = if state.lap == state.previous {
-                    state.laps + 1
-                } else {
-                    0
-                };
+                state.laps = if state.lap == state.previous { state.laps + 1 } else { 0 };
                 state.previous = state.lap;
                 state.lap = 0;
             }

@@ -66,11 +66,7 @@ impl Time {
         self.active = true;
         let Event { task, op, .. } = *event;
         let begun = *self.task(task);
-        let mut clock = if passes {
-            begun.saturating_add(op.arg)
-        } else {
-            begun
-        };
+        let mut clock = if passes { begun.saturating_add(op.arg) } else { begun };
         let read = op.access() == Access::Read;
         for id in [op.object, op.second] {
             if id.is_some() {

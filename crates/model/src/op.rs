@@ -153,10 +153,7 @@ pub struct Span {
 
 impl Span {
     /// The whole object.
-    pub const WHOLE: Span = Span {
-        start: 0,
-        len: u32::MAX,
-    };
+    pub const WHOLE: Span = Span { start: 0, len: u32::MAX };
 
     /// Whether two spans share a byte.
     #[inline]
@@ -251,11 +248,7 @@ impl Op {
     /// How many permits an acquire takes: `arg` is a duration if it is timed.
     #[inline]
     pub fn permits(&self) -> u64 {
-        if self.mode == Mode::Timed {
-            1
-        } else {
-            self.arg
-        }
+        if self.mode == Mode::Timed { 1 } else { self.arg }
     }
 
     /// Whether exchanging two neighbouring operations of different tasks can matter.
@@ -268,11 +261,9 @@ impl Op {
         if self.access() == Access::Read && other.access() == Access::Read {
             return false;
         }
-        let first =
-            self.object.is_some() && self.object == other.object && self.span.overlaps(other.span);
+        let first = self.object.is_some() && self.object == other.object && self.span.overlaps(other.span);
         let crossed = (self.object.is_some() && self.object == other.second)
-            || (self.second.is_some()
-                && (self.second == other.object || self.second == other.second));
+            || (self.second.is_some() && (self.second == other.object || self.second == other.second));
         first || crossed
     }
 
@@ -281,13 +272,10 @@ impl Op {
     pub fn may_be_coenabled(&self, other: &Op) -> bool {
         let gives = |op: &Op| matches!(op.kind, Kind::Unlock | Kind::WriteUnlock);
         let waits = |op: &Op| {
-            matches!(
-                op.kind,
-                Kind::Lock | Kind::WriteLock | Kind::ReadLock | Kind::Wake
-            ) && op.mode == Mode::Block
+            matches!(op.kind, Kind::Lock | Kind::WriteLock | Kind::ReadLock | Kind::Wake)
+                && op.mode == Mode::Block
         };
-        let same =
-            |a: &Op, b: &Op| a.object == b.object || (a.kind == Kind::Wake && a.second == b.object);
+        let same = |a: &Op, b: &Op| a.object == b.object || (a.kind == Kind::Wake && a.second == b.object);
         let excluded = |a: &Op, b: &Op| {
             (gives(a) && waits(b) && same(b, a))
                 || (gives(a) && gives(b) && a.object == b.object)
@@ -324,10 +312,7 @@ mod tests {
 
     #[test]
     fn spans_that_do_not_touch_commute() {
-        let part = |start, len| Op {
-            span: Span { start, len },
-            ..on(Kind::CellWrite, 1)
-        };
+        let part = |start, len| Op { span: Span { start, len }, ..on(Kind::CellWrite, 1) };
         assert!(!part(0, 4).conflicts(&part(4, 4)));
         assert!(part(0, 5).conflicts(&part(4, 4)));
         assert!(part(8, 1).conflicts(&on(Kind::CellRead, 1)));

@@ -98,11 +98,7 @@ pub struct PointSet {
 impl PointSet {
     /// Every operation is a point.
     pub fn everything() -> PointSet {
-        PointSet {
-            all_accesses: true,
-            releases: true,
-            accesses: Vec::new(),
-        }
+        PointSet { all_accesses: true, releases: true, accesses: Vec::new() }
     }
 
     /// Whether the policy is asked before this operation.
@@ -179,11 +175,7 @@ impl Plan {
     /// The plan that repeats a recorded schedule under the same conditions, and nothing else.
     #[must_use]
     pub fn replaying(&self, schedule: Schedule) -> Plan {
-        Plan {
-            prefix: schedule,
-            tail: Tail::None,
-            ..self.clone()
-        }
+        Plan { prefix: schedule, tail: Tail::None, ..self.clone() }
     }
 }
 

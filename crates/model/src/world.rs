@@ -78,13 +78,7 @@ impl World {
 
     fn add_task(&mut self, parent: Option<TaskId>, site: SiteId) -> TaskId {
         let task = TaskId(self.tasks.len() as u32);
-        let object = self.create(
-            State::Task {
-                task,
-                exited: false,
-            },
-            site,
-        );
+        let object = self.create(State::Task { task, exited: false }, site);
         let (name, spawn_index) = match parent {
             None => (hash::mix(0, 0), 0),
             Some(parent) => {
@@ -117,13 +111,7 @@ impl World {
     pub fn create(&mut self, state: State, site: SiteId) -> ObjectId {
         let id = ObjectId(self.objects.len() as u32);
         let (waiting, waiting_other) = (TaskSet::EMPTY, TaskSet::EMPTY);
-        self.objects.push(Object {
-            state,
-            waiting,
-            waiting_other,
-            version: 0,
-            site,
-        });
+        self.objects.push(Object { state, waiting, waiting_other, version: 0, site });
         id
     }
 
@@ -203,11 +191,7 @@ impl World {
         let state = || &self.object(op.object).state;
         match (op.kind, op.kind != Kind::End && op.object.is_some()) {
             (Kind::Wake, _) => {
-                let Task {
-                    woken,
-                    spurious_left,
-                    ..
-                } = *self.task(task);
+                let Task { woken, spurious_left, .. } = *self.task(task);
                 let State::Mutex(mutex) = &self.object(op.second).state else {
                     return false;
                 };
@@ -243,10 +227,7 @@ impl World {
     #[inline]
     pub fn announce(&mut self, task: TaskId, op: Op) -> bool {
         let entry = &mut self.tasks[task.index()];
-        assert!(
-            entry.life == Life::Running,
-            "raddle bug: a task announces twice"
-        );
+        assert!(entry.life == Life::Running, "raddle bug: a task announces twice");
         entry.op = op;
         entry.life = Life::Pending;
         let enabled = match op.kind {
@@ -273,11 +254,7 @@ impl World {
         let enabled = self.enabled(task, op);
         if op.kind == Kind::Wake {
             // One that nobody has woken waits at the condition variable only, unless it can leave alone.
-            let Task {
-                woken,
-                spurious_left,
-                ..
-            } = self.tasks[task.index()];
+            let Task { woken, spurious_left, .. } = self.tasks[task.index()];
             if woken || op.mode == Mode::Timed || spurious_left > 0 {
                 self.objects[op.second.index()].waiting.insert(task);
             }
@@ -303,25 +280,19 @@ impl World {
     #[inline]
     pub fn step(&mut self, task: TaskId, pick: u32) -> Outcome {
         let entry = &mut self.tasks[task.index()];
-        assert!(
-            entry.life == Life::Pending,
-            "raddle bug: a step without an announcement"
-        );
+        assert!(entry.life == Life::Pending, "raddle bug: a step without an announcement");
         let op = entry.op;
         entry.life = Life::Running;
         entry.events += 1;
         self.enabled.remove(task);
         let outcome = match op.kind {
-            Kind::Load | Kind::Store | Kind::Rmw | Kind::CellRead | Kind::CellWrite => {
-                Outcome::Done
-            }
+            Kind::Load | Kind::Store | Kind::Rmw | Kind::CellRead | Kind::CellWrite => Outcome::Done,
             Kind::Lock => self.lock(task, &op),
             Kind::Unlock => self.unlock(task, op.object),
             _ => self.step_other(task, &op, pick),
         };
         // Readers of a lock change what a writer finds, although they commute with each other.
-        let changes =
-            op.access() == Access::Write || matches!(op.kind, Kind::ReadLock | Kind::ReadUnlock);
+        let changes = op.access() == Access::Write || matches!(op.kind, Kind::ReadLock | Kind::ReadUnlock);
         if changes && !matches!(outcome, Outcome::Failed | Outcome::TimedOut) {
             for id in [op.object, op.second] {
                 if id.is_some() {
@@ -340,10 +311,7 @@ impl World {
             panic!("raddle bug: {op:?} on a {}", object.state.noun())
         };
         if !mutex.available(task) {
-            assert!(
-                op.mode != Mode::Block,
-                "raddle bug: {task:?} takes a mutex that is held"
-            );
+            assert!(op.mode != Mode::Block, "raddle bug: {task:?} takes a mutex that is held");
             return miss(op);
         }
         mutex.take(task, 1);
@@ -382,21 +350,13 @@ impl World {
                 State::Task { exited: true, .. }
             ))),
             Kind::Choose => Outcome::Value(pick),
-            Kind::Unpark => self.change(
-                op.object,
-                |state| *state = State::Token(true),
-                Outcome::Done,
-            ),
-            Kind::Park if succeeds => self.change(
-                op.object,
-                |state| *state = State::Token(false),
-                Outcome::Done,
-            ),
-            Kind::ReadLock
-            | Kind::WriteLock
-            | Kind::ReadUnlock
-            | Kind::WriteUnlock
-            | Kind::Downgrade => self.rwlock(task, op, succeeds),
+            Kind::Unpark => self.change(op.object, |state| *state = State::Token(true), Outcome::Done),
+            Kind::Park if succeeds => {
+                self.change(op.object, |state| *state = State::Token(false), Outcome::Done)
+            }
+            Kind::ReadLock | Kind::WriteLock | Kind::ReadUnlock | Kind::WriteUnlock | Kind::Downgrade => {
+                self.rwlock(task, op, succeeds)
+            }
             Kind::Wait => self.wait(task, op),
             Kind::Wake => self.wake(task, op),
             Kind::NotifyOne => self.notify_one(op.object, pick),
@@ -404,16 +364,12 @@ impl World {
             Kind::Acquire if succeeds => self.permits(op.object, 0, op.permits()),
             Kind::Release => self.permits(op.object, op.arg, 0),
             Kind::Arrive => self.arrive(task, op.object),
-            Kind::OnceGet => Outcome::Value(u32::from(
-                self.object(op.object).state == State::Once(Once::Complete),
-            )),
+            Kind::OnceGet => {
+                Outcome::Value(u32::from(self.object(op.object).state == State::Once(Once::Complete)))
+            }
             Kind::OnceEnter if succeeds => self.once_enter(task, op.object),
             Kind::OnceDone => {
-                let next = if op.arg == 1 {
-                    Once::Complete
-                } else {
-                    Once::Incomplete
-                };
+                let next = if op.arg == 1 { Once::Complete } else { Once::Incomplete };
                 self.change(op.object, |state| *state = State::Once(next), Outcome::Done)
             }
             Kind::Send
@@ -431,20 +387,11 @@ impl World {
         let object = self.tasks[task.index()].object;
         self.tasks[task.index()].life = Life::Exited;
         self.live.remove(task);
-        self.change(
-            object,
-            |state| *state = State::Task { task, exited: true },
-            Outcome::Done,
-        )
+        self.change(object, |state| *state = State::Task { task, exited: true }, Outcome::Done)
     }
 
     /// Changes an object's state and re-asks those who wait for it.
-    fn change(
-        &mut self,
-        id: ObjectId,
-        change: impl FnOnce(&mut State),
-        outcome: Outcome,
-    ) -> Outcome {
+    fn change(&mut self, id: ObjectId, change: impl FnOnce(&mut State), outcome: Outcome) -> Outcome {
         change(&mut self.objects[id.index()].state);
         self.refresh(id);
         outcome
@@ -453,10 +400,7 @@ impl World {
     /// Re-asks all who wait for an object whether they can go on.
     fn refresh(&mut self, id: ObjectId) {
         let object = &mut self.objects[id.index()];
-        let sides = [
-            core::mem::take(&mut object.waiting),
-            core::mem::take(&mut object.waiting_other),
-        ];
+        let sides = [core::mem::take(&mut object.waiting), core::mem::take(&mut object.waiting_other)];
         for task in sides.iter().flat_map(TaskSet::iter) {
             let enabled = self.enabled(task, &self.tasks[task.index()].op);
             self.enabled.set(task, enabled);
@@ -593,11 +537,7 @@ impl World {
         if self.object(id).state == State::Once(Once::Complete) {
             return Outcome::Value(1);
         }
-        self.change(
-            id,
-            |state| *state = State::Once(Once::Running(task)),
-            Outcome::Value(0),
-        )
+        self.change(id, |state| *state = State::Once(Once::Running(task)), Outcome::Value(0))
     }
 
     fn channel(&mut self, id: ObjectId) -> &mut Channel {
@@ -646,11 +586,7 @@ impl World {
             }
             _ if succeeds => {
                 let taken = channel.taken > self.tasks[task.index()].ticket;
-                if taken {
-                    Outcome::Done
-                } else {
-                    Outcome::Closed
-                }
+                if taken { Outcome::Done } else { Outcome::Closed }
             }
             _ => miss(op),
         };
@@ -671,9 +607,7 @@ impl World {
         }
         let object = match op.kind {
             Kind::Wake => op.second,
-            Kind::Lock | Kind::ReadLock | Kind::WriteLock | Kind::OnceEnter | Kind::Join => {
-                op.object
-            }
+            Kind::Lock | Kind::ReadLock | Kind::WriteLock | Kind::OnceEnter | Kind::Join => op.object,
             _ => return,
         };
         match &self.object(object).state {
@@ -683,10 +617,7 @@ impl World {
                 None => lock.readers.iter().copied().for_each(each),
             },
             State::Once(Once::Running(runner)) => each(*runner),
-            State::Task {
-                task,
-                exited: false,
-            } => each(*task),
+            State::Task { task, exited: false } => each(*task),
             _ => {}
         }
     }

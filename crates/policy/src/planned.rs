@@ -45,20 +45,11 @@ impl Planned {
             Tail::None => AnyTail::None,
             other => panic!("raddle bug: no policy for {}", other.name()),
         };
-        Planned {
-            prefix: plan.prefix.decisions.clone(),
-            position: 0,
-            tail,
-        }
+        Planned { prefix: plan.prefix.decisions.clone(), position: 0, tail }
     }
 
     fn diverged(&self, expected: String, found: String) -> Box<Divergence> {
-        Box::new(Divergence {
-            step: 0,
-            decision: self.position,
-            expected,
-            found,
-        })
+        Box::new(Divergence { step: 0, decision: self.position, expected, found })
     }
 
     #[cold]
@@ -76,24 +67,16 @@ impl Planned {
                     Decision::Run(task) => format!("task {} to run", task.0),
                     Decision::Choose(value) => format!("the value {value} to be chosen"),
                 };
-                let able: Vec<String> = view
-                    .enabled
-                    .iter()
-                    .map(|task| format!("{}", task.0))
-                    .collect();
-                Pick::Diverged(self.diverged(
-                    expected,
-                    format!("a choice between the tasks {}", able.join(", ")),
-                ))
+                let able: Vec<String> = view.enabled.iter().map(|task| format!("{}", task.0)).collect();
+                Pick::Diverged(
+                    self.diverged(expected, format!("a choice between the tasks {}", able.join(", "))),
+                )
             }
         }
     }
 
     fn at_the_end(&self) -> Box<Divergence> {
-        self.diverged(
-            String::from("the end of the run"),
-            String::from("the run goes on"),
-        )
+        self.diverged(String::from("the end of the run"), String::from("the run goes on"))
     }
 }
 
@@ -134,10 +117,7 @@ impl Policy for Planned {
             return Ok(());
         }
         let left = self.prefix.len() - self.position;
-        Err(self.diverged(
-            format!("{left} more decisions"),
-            String::from("the end of the run"),
-        ))
+        Err(self.diverged(format!("{left} more decisions"), String::from("the end of the run")))
     }
 
     fn restart(&mut self, seed: u64) {

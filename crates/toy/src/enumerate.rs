@@ -19,11 +19,7 @@ impl Walk {
             self.path.push((0, arity));
         }
         let (taken, known) = self.path[self.position];
-        assert_eq!(
-            known, arity,
-            "raddle bug: decision {} does not repeat",
-            self.position
-        );
+        assert_eq!(known, arity, "raddle bug: decision {} does not repeat", self.position);
         self.position += 1;
         taken
     }
@@ -65,17 +61,8 @@ impl Policy for Walk {
 
 /// Calls `each` with every run of the program under the conditions of `plan`, whose prefix and
 /// tail do not matter. Stops after `budget` runs; returns whether that was all of them.
-pub fn for_each_run(
-    program: &Program,
-    plan: &Plan,
-    budget: usize,
-    mut each: impl FnMut(ToyRun),
-) -> bool {
-    let plan = Plan {
-        prefix: Default::default(),
-        tail: raddle_model::Tail::Stay,
-        ..plan.clone()
-    };
+pub fn for_each_run(program: &Program, plan: &Plan, budget: usize, mut each: impl FnMut(ToyRun)) -> bool {
+    let plan = Plan { prefix: Default::default(), tail: raddle_model::Tail::Stay, ..plan.clone() };
     let mut machine = Machine::new(program, Walk::default());
     for _ in 0..budget {
         each(machine.run(&plan));

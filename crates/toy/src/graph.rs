@@ -54,9 +54,7 @@ impl Graph {
             };
             (key(i), node)
         };
-        Graph {
-            events: trace.events.iter().enumerate().map(node).collect(),
-        }
+        Graph { events: trace.events.iter().enumerate().map(node).collect() }
     }
 }
 

@@ -14,8 +14,7 @@ use raddle_model::objects::once::Once;
 use raddle_model::objects::rwlock::RwLock;
 use raddle_model::objects::semaphore::Semaphore;
 use raddle_model::{
-    Failure, FailureKind, Kind, ObjectId, Op, Outcome, Plan, Policy, Recorder, SiteId, TaskId,
-    Trace, Verdict,
+    Failure, FailureKind, Kind, ObjectId, Op, Outcome, Plan, Policy, Recorder, SiteId, TaskId, Trace, Verdict,
 };
 use std::collections::VecDeque;
 
@@ -146,9 +145,7 @@ impl<'p, P: Policy> Machine<'p, P> {
         }
         // All tokens are there from the start: a task may be unparked before it is spawned.
         for _ in &self.program.tasks {
-            self.engine
-                .world_mut()
-                .create(State::Token(false), SiteId::UNKNOWN);
+            self.engine.world_mut().create(State::Token(false), SiteId::UNKNOWN);
         }
     }
 
@@ -203,10 +200,7 @@ impl<'p, P: Policy> Machine<'p, P> {
     }
 
     fn spawn(&mut self, parent: TaskId, body: Body, site: SiteId) {
-        assert!(
-            self.spawned[body].is_none(),
-            "body {body} is spawned a second time"
-        );
+        assert!(self.spawned[body].is_none(), "body {body} is spawned a second time");
         let child = self.engine.spawn(parent, site);
         self.spawned[body] = Some(child);
         self.add_task(body, Some(parent));
@@ -246,12 +240,7 @@ impl<'p, P: Policy> Machine<'p, P> {
     pub(crate) fn fail_assertion(&mut self, task: TaskId, instr: &Instr) {
         let message = format!("{} fails {instr:?}", self.engine.world().path(task));
         let sites = vec![self.site(task)];
-        self.engine.fail(Failure {
-            kind: FailureKind::Assertion,
-            message,
-            tasks: vec![task],
-            sites,
-        });
+        self.engine.fail(Failure { kind: FailureKind::Assertion, message, tasks: vec![task], sites });
     }
 
     /// What each task observed so far, and memory.
@@ -305,19 +294,15 @@ pub fn instr_of(site: SiteId) -> Option<(Body, usize)> {
 fn initial(object: &Object) -> (State, u64) {
     let state = match *object {
         Object::Mutex => State::Mutex(Mutex::default()),
-        Object::Recursive => State::Mutex(Mutex {
-            recursive: true,
-            ..Mutex::default()
-        }),
+        Object::Recursive => State::Mutex(Mutex { recursive: true, ..Mutex::default() }),
         Object::RwLock => State::RwLock(RwLock::default()),
         Object::Condvar => State::Condvar(Condvar::default()),
         Object::Semaphore(permits) => State::Semaphore(Semaphore { permits }),
         Object::Barrier(size) => State::Barrier(Barrier::new(size)),
         Object::Once => State::Once(Once::default()),
-        Object::Channel { capacity, senders } => State::Channel(Channel {
-            senders,
-            ..Channel::new(capacity)
-        }),
+        Object::Channel { capacity, senders } => {
+            State::Channel(Channel { senders, ..Channel::new(capacity) })
+        }
         Object::Atomic(value) => return (State::Atomic, value),
         Object::Cell(value) => return (State::Cell, value),
     };

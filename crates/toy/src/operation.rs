@@ -46,11 +46,7 @@ pub(crate) fn step<P: Policy>(
         }
         Instr::Join(body) | Instr::Finished(body, _) if child(machine, body).is_some() => {
             let child = child(machine, body).expect("it was there a moment ago");
-            let kind = if let Instr::Join(_) = instr {
-                Kind::Join
-            } else {
-                Kind::Finished
-            };
+            let kind = if let Instr::Join(_) = instr { Kind::Join } else { Kind::Finished };
             Op::new(kind, machine.engine.world().task(child).object, site)
         }
         Instr::Choose(arity, reg) => return Step::Choose(arity, reg),
@@ -61,11 +57,7 @@ pub(crate) fn step<P: Policy>(
             let token = Machine::<P>::token(machine.program, body);
             waiting(Op::new(Kind::Park, token, site), how)
         }
-        Instr::Unpark(body) => Op::new(
-            Kind::Unpark,
-            Machine::<P>::token(machine.program, body),
-            site,
-        ),
+        Instr::Unpark(body) => Op::new(Kind::Unpark, Machine::<P>::token(machine.program, body), site),
         Instr::Lock(mutex, how, _) => waiting(on(Kind::Lock, mutex), how),
         Instr::Unlock(mutex) => on(Kind::Unlock, mutex),
         Instr::ReadLock(lock, how, _) => waiting(on(Kind::ReadLock, lock), how),
@@ -79,9 +71,7 @@ pub(crate) fn step<P: Policy>(
         }
         Instr::NotifyOne(condvar) => on(Kind::NotifyOne, condvar),
         Instr::NotifyAll(condvar) => on(Kind::NotifyAll, condvar),
-        Instr::Acquire(semaphore, permits, how, _) => {
-            waiting(on(Kind::Acquire, semaphore).arg(permits), how)
-        }
+        Instr::Acquire(semaphore, permits, how, _) => waiting(on(Kind::Acquire, semaphore).arg(permits), how),
         Instr::Release(semaphore, permits) => on(Kind::Release, semaphore).arg(permits),
         Instr::Barrier(barrier, _) if second => on(Kind::Leave, barrier),
         Instr::Barrier(barrier, _) => on(Kind::Arrive, barrier),
@@ -90,9 +80,7 @@ pub(crate) fn step<P: Policy>(
         Instr::OnceGet(once, _) => on(Kind::OnceGet, once),
         Instr::Send(channel, ..) if second => on(Kind::Handover, channel),
         Instr::Send(channel, _, how, _) => waiting(on(Kind::Send, channel), how),
-        Instr::Recv(channel, how, ..)
-            if !second && how != How::Try && is_rendezvous(machine, channel) =>
-        {
+        Instr::Recv(channel, how, ..) if !second && how != How::Try && is_rendezvous(machine, channel) => {
             on(Kind::RecvReady, channel)
         }
         Instr::Recv(channel, how, ..) => waiting(on(Kind::Recv, channel), how),
@@ -100,9 +88,7 @@ pub(crate) fn step<P: Policy>(
         Instr::DropReceiver(channel) => on(Kind::DropReceiver, channel),
         Instr::Load(atomic, _) => on(Kind::Load, atomic),
         Instr::Store(atomic, _) => on(Kind::Store, atomic),
-        Instr::Add(atomic, ..) | Instr::Swap(atomic, ..) | Instr::Cas(atomic, ..) => {
-            on(Kind::Rmw, atomic)
-        }
+        Instr::Add(atomic, ..) | Instr::Swap(atomic, ..) | Instr::Cas(atomic, ..) => on(Kind::Rmw, atomic),
         Instr::Fence => bare(Kind::Fence),
         Instr::Read(cell, _) => on(Kind::CellRead, cell),
         Instr::Write(cell, _) => on(Kind::CellWrite, cell),
@@ -116,13 +102,7 @@ pub(crate) fn step<P: Policy>(
 }
 
 fn is_rendezvous<P>(machine: &Machine<'_, P>, channel: usize) -> bool {
-    matches!(
-        machine.program.objects[channel],
-        Object::Channel {
-            capacity: Some(0),
-            ..
-        }
-    )
+    matches!(machine.program.objects[channel], Object::Channel { capacity: Some(0), .. })
 }
 
 /// Instructions that are no operation.
@@ -166,12 +146,7 @@ fn status_of(outcome: Outcome) -> u64 {
 }
 
 /// The operation of `instr` has happened: memory and registers follow.
-pub(crate) fn apply<P: Policy>(
-    machine: &mut Machine<'_, P>,
-    task: TaskId,
-    instr: &Instr,
-    outcome: Outcome,
-) {
+pub(crate) fn apply<P: Policy>(machine: &mut Machine<'_, P>, task: TaskId, instr: &Instr, outcome: Outcome) {
     let status = status_of(outcome);
     let number = match outcome {
         Outcome::Value(value) => u64::from(value),
@@ -199,20 +174,14 @@ pub(crate) fn apply<P: Policy>(
                 machine.write(task, reg, status);
             }
         }
-        Instr::Recv(channel, how, ..)
-            if !second && how != How::Try && is_rendezvous(machine, channel) =>
-        {
+        Instr::Recv(channel, how, ..) if !second && how != How::Try && is_rendezvous(machine, channel) => {
             continues = true;
         }
         Instr::Recv(channel, _, reg, into) => {
             machine.write(task, reg, status);
             if outcome == Outcome::Done {
                 let value = machine.queues[channel].pop_front();
-                machine.write(
-                    task,
-                    into,
-                    value.expect("raddle bug: a message was counted"),
-                );
+                machine.write(task, into, value.expect("raddle bug: a message was counted"));
             }
         }
         Instr::Load(object, reg) | Instr::Read(object, reg) => {
@@ -245,9 +214,9 @@ pub(crate) fn apply<P: Policy>(
 fn store<P: Policy>(machine: &mut Machine<'_, P>, task: TaskId, instr: &Instr) {
     let (object, reg) = match *instr {
         Instr::Store(object, _) => (object, None),
-        Instr::Add(object, _, reg)
-        | Instr::Swap(object, _, reg)
-        | Instr::Cas(object, _, _, reg) => (object, Some(reg)),
+        Instr::Add(object, _, reg) | Instr::Swap(object, _, reg) | Instr::Cas(object, _, _, reg) => {
+            (object, Some(reg))
+        }
         _ => return,
     };
     let old = machine.memory[object];

@@ -80,10 +80,7 @@ pub enum How {
 /// An instruction. The last register of those that have one is where the result goes; operations
 /// with a [`How`] write a [`status`] there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[expect(
-    missing_docs,
-    reason = "each names the operation of the model that it does"
-)]
+#[expect(missing_docs, reason = "each names the operation of the model that it does")]
 pub enum Instr {
     Spawn(Body),
     /// Spawns if the register holds the value.

@@ -49,11 +49,7 @@ impl Sketch {
         let main = steps(0, 1);
         let count = 2 + steps(0, tasks_max - 2).len();
         let tasks = (0..count).map(|_| steps(1, steps_max)).collect();
-        Sketch {
-            families,
-            main,
-            tasks,
-        }
+        Sketch { families, main, tasks }
     }
 
     /// The program.
@@ -74,10 +70,7 @@ impl Sketch {
             children.extend(writer.children);
         }
         bodies.extend(children);
-        let channel = |capacity| Object::Channel {
-            capacity,
-            senders: count as u32 + 1,
-        };
+        let channel = |capacity| Object::Channel { capacity, senders: count as u32 + 1 };
         Program {
             objects: vec![
                 Object::Atomic(0),
@@ -114,14 +107,7 @@ struct Writer<'s> {
 
 impl<'s> Writer<'s> {
     fn new(sketch: &'s Sketch, body: Body, first_child: Body) -> Writer<'s> {
-        Writer {
-            sketch,
-            body,
-            code: Vec::new(),
-            children: Vec::new(),
-            first_child,
-            closed: [[false; 2]; 3],
-        }
+        Writer { sketch, body, code: Vec::new(), children: Vec::new(), first_child, closed: [[false; 2]; 3] }
     }
 
     /// One step: which family, which of its kinds, and under which condition.
@@ -199,11 +185,7 @@ impl<'s> Writer<'s> {
         match gene >> 4 & 3 {
             // Two locks, in either order.
             3 => {
-                let (a, b) = if gene >> 6 & 1 == 0 {
-                    (MUTEX, OTHER_MUTEX)
-                } else {
-                    (OTHER_MUTEX, MUTEX)
-                };
+                let (a, b) = if gene >> 6 & 1 == 0 { (MUTEX, OTHER_MUTEX) } else { (OTHER_MUTEX, MUTEX) };
                 self.code.push(Instr::Lock(a, How::Block, STATUS));
                 self.code.push(Instr::Lock(b, how, STATUS));
                 self.if_done(|writer| writer.code.push(Instr::Unlock(b)));
@@ -256,11 +238,7 @@ impl<'s> Writer<'s> {
         let held = gene >> 4 & 1 == 1;
         match gene % 4 {
             0 | 1 => {
-                let how = if gene >> 5 & 1 == 1 {
-                    How::Timed(5)
-                } else {
-                    How::Block
-                };
+                let how = if gene >> 5 & 1 == 1 { How::Timed(5) } else { How::Block };
                 let lock = Instr::Lock(MUTEX, How::Block, STATUS);
                 self.code.extend([lock, Instr::Load(X, VALUE)]);
                 let after = self.code.len() + 2;
@@ -269,11 +247,7 @@ impl<'s> Writer<'s> {
                 self.code.push(Instr::Unlock(MUTEX));
             }
             kind => {
-                let notify = if kind == 2 {
-                    Instr::NotifyOne(CONDVAR)
-                } else {
-                    Instr::NotifyAll(CONDVAR)
-                };
+                let notify = if kind == 2 { Instr::NotifyOne(CONDVAR) } else { Instr::NotifyAll(CONDVAR) };
                 if held {
                     self.code.push(Instr::Lock(MUTEX, How::Block, STATUS));
                 }

@@ -2,9 +2,7 @@
 
 use crate::machine::{Machine, ToyRun, instr_of};
 use crate::program::Program;
-use raddle_explore::target::{
-    Digest, Flow, Learned, ObjectInfo, Place, Run, Sink, Target, TargetError,
-};
+use raddle_explore::target::{Digest, Flow, Learned, ObjectInfo, Place, Run, Sink, Target, TargetError};
 use raddle_model::{ObjectId, Plan, Policy, Rng, SiteId};
 use raddle_policy::Planned;
 use std::ops::Range;
@@ -31,10 +29,7 @@ fn digest(run: u64, seed: u64, toy: &ToyRun) -> Digest {
         fingerprint: toy.fingerprint,
         steps: toy.trace.events.len() as u64,
         tasks: toy.trace.names.len() as u32,
-        learned: Learned {
-            releases: toy.saw_try,
-            ..Learned::default()
-        },
+        learned: Learned { releases: toy.saw_try, ..Learned::default() },
     }
 }
 
@@ -60,12 +55,7 @@ impl Target for ToyTarget {
         })
     }
 
-    fn sample(
-        &mut self,
-        plan: &Plan,
-        runs: Range<u64>,
-        sink: &mut dyn Sink,
-    ) -> Result<(), TargetError> {
+    fn sample(&mut self, plan: &Plan, runs: Range<u64>, sink: &mut dyn Sink) -> Result<(), TargetError> {
         let mut machine = Machine::new(&self.program, Planned::new(plan));
         for run in runs {
             let seed = Rng::seed_of_run(plan.seed, run);
@@ -82,11 +72,6 @@ impl Target for ToyTarget {
         let Some((body, at)) = instr_of(site) else {
             return Place::default();
         };
-        Place {
-            file: String::from("toy"),
-            line: at as u32 + 1,
-            column: 1,
-            function: format!("task {body}"),
-        }
+        Place { file: String::from("toy"), line: at as u32 + 1, column: 1, function: format!("task {body}") }
     }
 }
