@@ -5,5 +5,6 @@
 extern crate alloc;
 
 pub mod fingerprint;
+pub mod statistics;
 
 pub use fingerprint::Fingerprint;

@@ -83,6 +83,32 @@ pub struct Covered {
     pub pairs: Vec<(SiteId, SiteId)>,
 }
 
+impl Covered {
+    /// Whether a switch from `from` to `to` has happened.
+    #[inline]
+    pub fn contains(&self, from: SiteId, to: SiteId) -> bool {
+        self.pairs.binary_search(&(from, to)).is_ok()
+    }
+
+    /// Adds a switch. Returns whether it is new.
+    pub fn insert(&mut self, from: SiteId, to: SiteId) -> bool {
+        let Err(at) = self.pairs.binary_search(&(from, to)) else {
+            return false;
+        };
+        self.pairs.insert(at, (from, to));
+        if let Err(at) = self.sites.binary_search(&from) {
+            self.sites.insert(at, from);
+        }
+        true
+    }
+
+    /// Forgets all switches, keeping memory.
+    pub fn clear(&mut self) {
+        self.sites.clear();
+        self.pairs.clear();
+    }
+}
+
 /// Where the policy is asked (DESIGN §8). Frozen within a run.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct PointSet {

@@ -5,8 +5,15 @@
 
 extern crate alloc;
 
+pub mod coverage;
+mod footprint;
+pub mod pct;
 pub mod planned;
+pub mod pos;
 pub mod random;
+pub mod rapos;
 pub mod stay;
+pub mod strategies;
 
 pub use planned::Planned;
+pub use strategies::{Strategy, UnknownStrategy, parse, strategies};

@@ -1,7 +1,11 @@
 //! The policy of a plan: follow the prefix, then let the tail decide. Leaving the prefix is an
 //! end, never a fallback.
 
+use crate::coverage::Coverage;
+use crate::pct::Pct;
+use crate::pos::Pos;
 use crate::random::Random;
+use crate::rapos::Rapos;
 use crate::stay::Stay;
 use alloc::boxed::Box;
 use alloc::format;
@@ -21,6 +25,10 @@ pub struct Planned {
 #[derive(Debug)]
 enum AnyTail {
     Random(Random),
+    Rapos(Box<Rapos>),
+    Pct(Box<Pct>),
+    Pos(Box<Pos>),
+    Coverage(Box<Coverage>),
     Stay(Stay),
     None,
 }
@@ -29,6 +37,10 @@ macro_rules! each {
     ($tail:expr, $policy:ident => $body:expr, $none:expr) => {
         match $tail {
             AnyTail::Random($policy) => $body,
+            AnyTail::Rapos($policy) => $body,
+            AnyTail::Pct($policy) => $body,
+            AnyTail::Pos($policy) => $body,
+            AnyTail::Coverage($policy) => $body,
             AnyTail::Stay($policy) => $body,
             AnyTail::None => $none,
         }
@@ -41,6 +53,10 @@ impl Planned {
         let rng = Rng::new(plan.seed);
         let tail = match &plan.tail {
             Tail::Random => AnyTail::Random(Random::new(rng)),
+            Tail::Rapos => AnyTail::Rapos(Box::new(Rapos::new(rng))),
+            Tail::Pct { depth, length } => AnyTail::Pct(Box::new(Pct::new(rng, *depth, *length))),
+            Tail::Pos => AnyTail::Pos(Box::new(Pos::new(rng))),
+            Tail::Coverage(covered) => AnyTail::Coverage(Box::new(Coverage::new(rng, covered.clone()))),
             Tail::Stay => AnyTail::Stay(Stay),
             Tail::None => AnyTail::None,
             other => panic!("raddle bug: no policy for {}", other.name()),
