@@ -12,49 +12,49 @@ pub type Key = (Vec<u32>, u32);
 /// What an event is, and what came before it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Node {
+    /// Which event.
+    pub key: Key,
     /// What was done.
     pub kind: Kind,
-    /// How it ended; tasks are left out of it.
+    /// How it ended. Tasks are left out of it: their ids mean nothing in another run.
     pub outcome: String,
     /// The task in its outcome.
     pub task: Option<Vec<u32>>,
-    /// All events that happened before it, in order.
-    pub past: Vec<Key>,
+    /// For each node of the graph, whether it happened before this one.
+    pub past: Vec<bool>,
 }
 
 /// A partial order. Equal graphs are equal partial orders.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Graph {
-    /// Every event.
-    pub events: BTreeMap<Key, Node>,
+    /// Every event, in the order of keys, which is the same for all linearizations.
+    pub nodes: Vec<Node>,
 }
 
 impl Graph {
     /// The partial order of a trace.
     pub fn of(trace: &Trace) -> Graph {
         let paths = paths(trace);
-        let key = |i: usize| {
-            let event = &trace.events[i];
-            (paths[event.task.index()].clone(), event.index)
-        };
         let before = closure(trace);
-        let node = |(i, event): (usize, &raddle_model::Event)| {
+        let mut order: Vec<usize> = (0..trace.events.len()).collect();
+        let key = |i: usize| (&paths[trace.events[i].task.index()], trace.events[i].index);
+        order.sort_by_key(|&i| key(i));
+        let node = |&i: &usize| {
+            let event = &trace.events[i];
             let (outcome, task) = match event.outcome {
                 Outcome::Woke(task) => (String::from("Woke"), Some(task)),
                 Outcome::Spawned(task) => (String::from("Spawned"), Some(task)),
                 other => (format!("{other:?}"), None),
             };
-            let mut past: Vec<Key> = (0..i).filter(|&j| before[i][j]).map(key).collect();
-            past.sort();
-            let node = Node {
+            Node {
+                key: (key(i).0.clone(), key(i).1),
                 kind: event.op.kind,
                 outcome,
                 task: task.map(|task| paths[task.index()].clone()),
-                past,
-            };
-            (key(i), node)
+                past: order.iter().map(|&j| before[i][j]).collect(),
+            }
         };
-        Graph { events: trace.events.iter().enumerate().map(node).collect() }
+        Graph { nodes: order.iter().map(node).collect() }
     }
 }
 

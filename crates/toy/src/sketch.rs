@@ -63,6 +63,7 @@ impl Sketch {
                 writer.code.extend((1..=count).map(Instr::Spawn));
             }
             steps.iter().for_each(|&gene| writer.step(gene));
+            writer.drop_senders();
             if body == 0 {
                 writer.code.extend((1..=count).map(Instr::Join));
             }
@@ -70,26 +71,27 @@ impl Sketch {
             children.extend(writer.children);
         }
         bodies.extend(children);
-        let channel = |capacity| Object::Channel { capacity, senders: count as u32 + 1 };
-        Program {
-            objects: vec![
-                Object::Atomic(0),
-                Object::Atomic(0),
-                Object::Mutex,
-                Object::Mutex,
-                Object::Recursive,
-                Object::RwLock,
-                Object::Condvar,
-                Object::Semaphore(1),
-                Object::Barrier(2),
-                Object::Once,
-                channel(None),
-                channel(Some(1)),
-                channel(Some(0)),
-                Object::Cell(0),
-            ],
-            tasks: bodies,
-        }
+        let channel = |nth: usize, capacity| {
+            let drops = |code: &&Vec<Instr>| code.contains(&Instr::DropSender(CHANNELS + nth));
+            Object::Channel { capacity, senders: bodies.iter().filter(drops).count() as u32 }
+        };
+        let objects = vec![
+            Object::Atomic(0),
+            Object::Atomic(0),
+            Object::Mutex,
+            Object::Mutex,
+            Object::Recursive,
+            Object::RwLock,
+            Object::Condvar,
+            Object::Semaphore(1),
+            Object::Barrier(2),
+            Object::Once,
+            channel(0, None),
+            channel(1, Some(1)),
+            channel(2, Some(0)),
+            Object::Cell(0),
+        ];
+        Program { objects, tasks: bodies }
     }
 }
 
@@ -152,13 +154,14 @@ impl<'s> Writer<'s> {
     fn atomic(&mut self, gene: u32) {
         let object = if gene >> 8 & 1 == 0 { X } else { Y };
         let value = Val::Const(1 + u64::from(gene >> 9 & 1));
-        self.code.push(match gene % 6 {
-            0 => Instr::Load(object, VALUE),
+        self.code.push(match gene % 8 {
+            0 | 6 => Instr::Load(object, VALUE),
             1 => Instr::Store(object, value),
             2 => Instr::Add(object, Val::Const(1), VALUE),
             3 => Instr::Cas(object, Val::Const(0), value, VALUE),
             4 => Instr::Swap(object, Val::Const(0), VALUE),
-            _ => Instr::Store(object, Val::Reg(VALUE)),
+            5 => Instr::Store(object, Val::Reg(VALUE)),
+            _ => Instr::AssertNot(VALUE, 2),
         });
     }
 
@@ -218,7 +221,7 @@ impl<'s> Writer<'s> {
 
     fn rwlock(&mut self, gene: u32) {
         let how = how(gene >> 1);
-        if gene % 2 == 0 {
+        if gene.is_multiple_of(2) {
             self.code.push(Instr::ReadLock(RWLOCK, how, STATUS));
             self.if_done(|writer| writer.code.push(Instr::ReadUnlock(RWLOCK)));
             return;
@@ -273,7 +276,7 @@ impl<'s> Writer<'s> {
     }
 
     fn once(&mut self, gene: u32) {
-        if gene % 3 == 0 {
+        if gene.is_multiple_of(3) {
             self.code.push(Instr::OnceGet(ONCE, VALUE));
             return;
         }
@@ -310,6 +313,17 @@ impl<'s> Writer<'s> {
                 Instr::Send(channel, value, how, STATUS)
             }
         });
+    }
+
+    /// A task that sends has a sender, and drops it at its end at the latest.
+    fn drop_senders(&mut self) {
+        for nth in 0..3 {
+            let channel = CHANNELS + nth;
+            let sends = |instr: &Instr| matches!(instr, Instr::Send(to, ..) if *to == channel);
+            if !self.closed[nth][0] && self.code.iter().any(sends) {
+                self.code.push(Instr::DropSender(channel));
+            }
+        }
     }
 
     fn park(&mut self, gene: u32) {
