@@ -17,7 +17,9 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if !self.repeats || matches!(verdict, Verdict::Cut | Verdict::Diverged(_)) {
             return verdict;
         }
-        if let Err(divergence) = self.compare(&verdict, fingerprint) {
+        if let Err(mut divergence) = self.compare(&verdict, fingerprint) {
+            divergence.step = self.steps;
+            divergence.decision = self.decisions.len();
             self.verdict = None;
             self.diverge(divergence);
         }
@@ -36,8 +38,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.check.close()?;
         if self.fingerprint != 0 && fingerprint != 0 && self.fingerprint != fingerprint {
             return Err(Box::new(Divergence {
-                step: self.steps,
-                decision: self.decisions.len(),
+                step: 0,
+                decision: 0,
                 expected: format!("the partial order {:032x}", self.fingerprint),
                 found: format!("the partial order {fingerprint:032x}"),
             }));

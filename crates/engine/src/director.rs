@@ -396,7 +396,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     fn finished(&mut self) {
         match self.policy.finished(self.steps) {
             Ok(()) => self.verdict = Some(Verdict::Finished),
-            Err(divergence) => self.diverge(divergence),
+            Err(mut divergence) => {
+                divergence.step = self.steps;
+                self.diverge(divergence);
+            }
         }
     }
 }

@@ -9,9 +9,7 @@ mod common;
 mod states;
 
 use common::{Case, for_programs, size};
-use raddle_model::{
-    Access, Decision, Kind, Mode, ObjectId, Op, Plan, PointSet, SpinMode, TaskId, TimeMode, Verdict,
-};
+use raddle_model::{Decision, Kind, Mode, ObjectId, Op, Plan, PointSet, SpinMode, TaskId, TimeMode, Verdict};
 use raddle_toy::Program;
 use states::{Reached, follow};
 use std::cell::RefCell;
