@@ -202,14 +202,20 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     }
 
     /// A task says what it is about to do, and others go on first: for a task that was just made.
+    #[inline]
     pub fn announce(&mut self, task: TaskId, op: Op) {
         self.spin.settle();
         if op.mode != Mode::Block && matches!(op.kind, Kind::Lock | Kind::ReadLock | Kind::WriteLock) {
             self.saw_try = true;
         }
-        if !self.world.announce(task, op)
-            && let Some(tasks) = deadlock::cycle(&self.world, task)
-        {
+        if !self.world.announce(task, op) {
+            self.blocked(task);
+        }
+    }
+
+    /// A task cannot do what it is about to do: that may close a cycle.
+    fn blocked(&mut self, task: TaskId) {
+        if let Some(tasks) = deadlock::cycle(&self.world, task) {
             self.fail(deadlock::of_cycle(&self.world, tasks));
         }
     }
@@ -361,36 +367,43 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// A task's pending operation happens.
     #[inline]
     fn execute(&mut self, task: TaskId, pick: u32) {
-        let op = self.world.task(task).op;
-        let index = self.world.task(task).events;
         let outcome = self.world.step(task, pick);
-        let event = Event { task, index, op, outcome };
         self.steps += 1;
         self.outcomes[task.index()] = outcome;
-        if let Outcome::Spawned(_) = outcome {
-            self.outcomes.push(Outcome::Done);
-        }
+        // From here on nothing needs the whole event but what is rare: cold code takes it by value,
+        // so that the common path never puts it together.
+        let entry = self.world.task(task);
+        let event = Event { task, index: entry.events - 1, op: entry.op, outcome };
         self.time.event(&event);
         self.spin.event(&event, &self.world);
         self.analysis.event(&event, &self.world);
-        if let Err(mut divergence) = self.check.event(&event) {
-            divergence.decision = self.decisions.len();
-            self.diverge(divergence);
+        if let Err(divergence) = self.check.event(&event) {
+            self.left(divergence);
         }
-        if outcome == Outcome::Misuse {
-            let message = format!(
-                "{} does {:?} on a {} that it does not hold",
-                self.world.path(task),
-                op.kind,
-                self.world.object(op.object).state.noun()
-            );
-            self.fail(Failure {
-                kind: FailureKind::Misuse,
-                message,
-                tasks: alloc::vec![task],
-                sites: alloc::vec![op.site],
-            });
+        if matches!(outcome, Outcome::Spawned(_) | Outcome::Misuse) {
+            self.unusual(event);
         }
+    }
+
+    #[cold]
+    fn left(&mut self, mut divergence: Box<Divergence>) {
+        divergence.decision = self.decisions.len();
+        self.diverge(divergence);
+    }
+
+    #[cold]
+    fn unusual(&mut self, event: Event) {
+        let Event { task, op, outcome, .. } = event;
+        if outcome != Outcome::Misuse {
+            self.outcomes.push(Outcome::Done);
+            self.spin.add_task();
+            return;
+        }
+        let noun = self.world.object(op.object).state.noun();
+        let message =
+            format!("{} does {:?} on a {noun} that it does not hold", self.world.path(task), op.kind);
+        let (tasks, sites) = (alloc::vec![task], alloc::vec![op.site]);
+        self.fail(Failure { kind: FailureKind::Misuse, message, tasks, sites });
     }
 
     fn finished(&mut self) {

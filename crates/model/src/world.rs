@@ -235,9 +235,7 @@ impl World {
             Kind::Load | Kind::Store | Kind::Rmw | Kind::Unlock => true,
             Kind::Lock if op.mode == Mode::Block => {
                 let object = &mut self.objects[op.object.index()];
-                let State::Mutex(mutex) = &object.state else {
-                    panic!("raddle bug: {op:?} on a {}", object.state.noun())
-                };
+                let State::Mutex(mutex) = &object.state else { wrong(op.kind, &object.state) };
                 let available = mutex.available(task);
                 if mutex.owner != Some(task) || !mutex.recursive {
                     object.waiting.insert(task);
@@ -276,45 +274,45 @@ impl World {
         enabled
     }
 
-    /// The task does what it was about to do; `pick` is the chosen waiter of a notification.
+    /// The task does what it was about to do; `pick` is the chosen waiter of a notification. The
+    /// operation stays readable in [`Task::op`] until the task announces another.
     #[inline]
     pub fn step(&mut self, task: TaskId, pick: u32) -> Outcome {
         let entry = &mut self.tasks[task.index()];
         assert!(entry.life == Life::Pending, "raddle bug: a step without an announcement");
-        let op = entry.op;
         entry.life = Life::Running;
         entry.events += 1;
+        let (kind, object) = (entry.op.kind, entry.op.object);
         self.enabled.remove(task);
-        let outcome = match op.kind {
-            Kind::Load | Kind::Store | Kind::Rmw | Kind::CellRead | Kind::CellWrite => Outcome::Done,
-            Kind::Lock => self.lock(task, &op),
-            Kind::Unlock => self.unlock(task, op.object),
-            _ => self.step_other(task, &op, pick),
-        };
-        // Readers of a lock change what a writer finds, although they commute with each other.
-        let changes = op.access() == Access::Write || matches!(op.kind, Kind::ReadLock | Kind::ReadUnlock);
-        if changes && !matches!(outcome, Outcome::Failed | Outcome::TimedOut) {
-            for id in [op.object, op.second] {
-                if id.is_some() {
-                    let object = &mut self.objects[id.index()];
-                    object.version = object.version.wrapping_add(1);
-                }
+        match kind {
+            Kind::Load | Kind::CellRead => Outcome::Done,
+            Kind::Store | Kind::Rmw | Kind::CellWrite => {
+                self.changed(object);
+                Outcome::Done
             }
+            Kind::Lock => self.lock(task, object),
+            Kind::Unlock => self.unlock(task, object),
+            _ => self.step_other(task, pick),
         }
-        outcome
     }
 
     #[inline]
-    fn lock(&mut self, task: TaskId, op: &Op) -> Outcome {
-        let object = &mut self.objects[op.object.index()];
-        let State::Mutex(mutex) = &mut object.state else {
-            panic!("raddle bug: {op:?} on a {}", object.state.noun())
-        };
+    fn changed(&mut self, id: ObjectId) {
+        // No object has the id NONE, so this leaves it out too.
+        if let Some(object) = self.objects.get_mut(id.index()) {
+            object.version = object.version.wrapping_add(1);
+        }
+    }
+
+    #[inline]
+    fn lock(&mut self, task: TaskId, id: ObjectId) -> Outcome {
+        let object = &mut self.objects[id.index()];
+        let State::Mutex(mutex) = &mut object.state else { wrong(Kind::Lock, &object.state) };
         if !mutex.available(task) {
-            assert!(op.mode != Mode::Block, "raddle bug: {task:?} takes a mutex that is held");
-            return miss(op);
+            return miss(&self.tasks[task.index()].op);
         }
         mutex.take(task, 1);
+        object.version = object.version.wrapping_add(1);
         object.waiting.remove(task);
         self.enabled.subtract(&object.waiting);
         Outcome::Done
@@ -323,19 +321,30 @@ impl World {
     #[inline]
     fn unlock(&mut self, task: TaskId, id: ObjectId) -> Outcome {
         let object = &mut self.objects[id.index()];
-        let State::Mutex(mutex) = &mut object.state else {
-            panic!("raddle bug: unlock of a {}", object.state.noun())
-        };
+        let State::Mutex(mutex) = &mut object.state else { wrong(Kind::Unlock, &object.state) };
         if !mutex.give(task) {
             return Outcome::Misuse;
         }
+        object.version = object.version.wrapping_add(1);
         if mutex.owner.is_none() {
             self.enabled.union_with(&object.waiting);
         }
         Outcome::Done
     }
 
-    fn step_other(&mut self, task: TaskId, op: &Op, pick: u32) -> Outcome {
+    fn step_other(&mut self, task: TaskId, pick: u32) -> Outcome {
+        let op = self.tasks[task.index()].op;
+        let outcome = self.route(task, &op, pick);
+        // Readers of a lock change what a writer finds, although they commute with each other.
+        let changes = op.access() == Access::Write || matches!(op.kind, Kind::ReadLock | Kind::ReadUnlock);
+        if changes && !matches!(outcome, Outcome::Failed | Outcome::TimedOut) {
+            self.changed(op.object);
+            self.changed(op.second);
+        }
+        outcome
+    }
+
+    fn route(&mut self, task: TaskId, op: &Op, pick: u32) -> Outcome {
         let succeeds = self.succeeds(task, op);
         if op.object.is_some() && op.kind != Kind::Wake {
             let object = &mut self.objects[op.object.index()];
@@ -630,4 +639,9 @@ fn miss(op: &Op) -> Outcome {
         Mode::Timed => Outcome::TimedOut,
         Mode::Block => panic!("raddle bug: {op:?} was run although it must wait"),
     }
+}
+
+#[cold]
+fn wrong(kind: Kind, state: &State) -> ! {
+    panic!("raddle bug: {kind:?} on a {}", state.noun())
 }

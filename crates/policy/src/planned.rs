@@ -7,6 +7,7 @@ use crate::pos::Pos;
 use crate::random::Random;
 use crate::rapos::Rapos;
 use crate::stay::Stay;
+use crate::walks::Walks;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -28,6 +29,7 @@ enum AnyTail {
     Rapos(Box<Rapos>),
     Pct(Box<Pct>),
     Pos(Box<Pos>),
+    Walks(Box<Walks>),
     Coverage(Box<Coverage>),
     Stay(Stay),
     None,
@@ -40,6 +42,7 @@ macro_rules! each {
             AnyTail::Rapos($policy) => $body,
             AnyTail::Pct($policy) => $body,
             AnyTail::Pos($policy) => $body,
+            AnyTail::Walks($policy) => $body,
             AnyTail::Coverage($policy) => $body,
             AnyTail::Stay($policy) => $body,
             AnyTail::None => $none,
@@ -56,10 +59,10 @@ impl Planned {
             Tail::Rapos => AnyTail::Rapos(Box::new(Rapos::new(rng))),
             Tail::Pct { depth, length } => AnyTail::Pct(Box::new(Pct::new(rng, *depth, *length))),
             Tail::Pos => AnyTail::Pos(Box::new(Pos::new(rng))),
+            Tail::Walks(weights) => AnyTail::Walks(Box::new(Walks::new(rng, weights.clone()))),
             Tail::Coverage(covered) => AnyTail::Coverage(Box::new(Coverage::new(rng, covered.clone()))),
             Tail::Stay => AnyTail::Stay(Stay),
             Tail::None => AnyTail::None,
-            other => panic!("raddle bug: no policy for {}", other.name()),
         };
         Planned { prefix: plan.prefix.decisions.clone(), position: 0, tail }
     }

@@ -6,7 +6,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
-use raddle_model::plan::Covered;
+use raddle_model::plan::{Covered, Weights};
 use raddle_model::{Plan, PointSet, Schedule, Tail, TimeMode};
 use raddle_toy::{Program, Sketch, sketch};
 use std::cell::Cell;
@@ -26,6 +26,7 @@ pub(crate) fn tails() -> Vec<Tail> {
         Tail::Rapos,
         Tail::Pct { depth: 3, length: 20 },
         Tail::Pos,
+        Tail::Walks(Weights::default()),
         Tail::Coverage(Covered::default()),
         Tail::Stay,
     ]
