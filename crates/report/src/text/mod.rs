@@ -51,8 +51,10 @@ pub fn failure(
     source::sites(&mut out, story, &names, source, paint);
     let moves = moves::moves(&story.trace);
     let shown = rows::choose(story, &moves, style.rows_max);
-    out.push('\n');
-    table::write(&mut out, story, &names, &moves, &shown, style);
+    if !shown.is_empty() {
+        out.push('\n');
+        table::write(&mut out, story, &names, &moves, &shown, style);
+    }
     end::write(&mut out, story, &names, paint);
     legend(&mut out, story, &names, &shown, paint);
     if story

@@ -291,7 +291,7 @@ impl Columns {
             let (before, room) = if index == 0 {
                 (0, first)
             } else {
-                (indent, wide - indent)
+                (indent, wide.saturating_sub(indent))
             };
             let after = if index == 0 { gap } else { 0 };
             format!(
