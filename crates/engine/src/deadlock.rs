@@ -11,12 +11,7 @@ use raddle_model::{Failure, FailureKind, Kind, TaskId, World};
 /// A cycle can close only when a task announces an operation that it cannot do: one who takes a
 /// lock is running and waits for nothing.
 pub(crate) fn cycle(world: &World, start: TaskId) -> Option<Vec<TaskId>> {
-    fn search(
-        world: &World,
-        start: TaskId,
-        path: &mut Vec<TaskId>,
-        seen: &mut Vec<TaskId>,
-    ) -> bool {
+    fn search(world: &World, start: TaskId, path: &mut Vec<TaskId>, seen: &mut Vec<TaskId>) -> bool {
         let mut owners = Vec::new();
         let last = *path.last().expect("raddle bug: an empty path");
         world.owners(last, |owner| owners.push(owner));
@@ -51,11 +46,8 @@ pub(crate) fn cycle(world: &World, start: TaskId) -> Option<Vec<TaskId>> {
 /// The failure for a cycle.
 pub(crate) fn of_cycle(world: &World, tasks: Vec<TaskId>) -> Failure {
     let parts: Vec<String> = tasks.iter().map(|&task| waiting(world, task)).collect();
-    let message = if tasks.len() == 1 {
-        format!("{} and holds it itself", parts[0])
-    } else {
-        parts.join("; ")
-    };
+    let message =
+        if tasks.len() == 1 { format!("{} and holds it itself", parts[0]) } else { parts.join("; ") };
     failure(world, tasks, message)
 }
 
@@ -68,22 +60,13 @@ pub(crate) fn of_all(world: &World) -> Failure {
 
 fn failure(world: &World, tasks: Vec<TaskId>, message: String) -> Failure {
     let sites = tasks.iter().map(|&task| world.task(task).op.site).collect();
-    Failure {
-        kind: FailureKind::Deadlock,
-        message,
-        tasks,
-        sites,
-    }
+    Failure { kind: FailureKind::Deadlock, message, tasks, sites }
 }
 
 /// What a blocked task waits for, and who could end that.
 pub(crate) fn waiting(world: &World, task: TaskId) -> String {
     let op = world.task(task).op;
-    let id = if op.kind == Kind::Wake && world.task(task).woken {
-        op.second
-    } else {
-        op.object
-    };
+    let id = if op.kind == Kind::Wake && world.task(task).woken { op.second } else { op.object };
     let object = world.object(id);
     let what = match op.kind {
         Kind::Join => {
@@ -96,18 +79,10 @@ pub(crate) fn waiting(world: &World, task: TaskId) -> String {
     };
     let mut holders = Vec::new();
     world.owners(task, |owner| {
-        let state = if world.is_live(owner) {
-            ""
-        } else {
-            ", which has exited"
-        };
+        let state = if world.is_live(owner) { "" } else { ", which has exited" };
         holders.push(format!("{}{state}", world.path(owner)));
     });
-    let held = if holders.is_empty() {
-        String::new()
-    } else {
-        format!(" held by {}", holders.join(", "))
-    };
+    let held = if holders.is_empty() { String::new() } else { format!(" held by {}", holders.join(", ")) };
     let missing = match op.kind {
         Kind::Wake if !world.task(task).woken => " and nobody notifies it",
         Kind::Recv => " and nobody sends",

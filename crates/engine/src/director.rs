@@ -13,10 +13,11 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 use raddle_model::objects::State;
+use raddle_model::world::Life;
 use raddle_model::{
-    Analysis, Choice, Decision, Divergence, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op,
-    Outcome, Pick, Plan, PointSet, Policy, Schedule, SiteId, SpinMode, TaskId, TaskSet, TimeMode,
-    Trace, Verdict, View, World,
+    Analysis, Choice, Decision, Divergence, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op, Outcome,
+    Pick, Plan, PointSet, Policy, Schedule, SiteId, SpinMode, Tail, TaskId, TaskSet, TimeMode, Trace,
+    Verdict, View, World,
 };
 
 /// Who goes on.
@@ -48,6 +49,10 @@ pub struct Engine<P, A> {
     steps_max: u64,
     verdict: Option<Verdict>,
     saw_try: bool,
+    /// Whether the plan is to repeat a whole run.
+    repeats: bool,
+    /// The fingerprint that the repeated run must have; 0 if nobody knows.
+    fingerprint: u128,
 }
 
 impl<P: Policy, A: Analysis> Engine<P, A> {
@@ -70,6 +75,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             steps_max: 0,
             verdict: None,
             saw_try: false,
+            repeats: false,
+            fingerprint: 0,
         }
     }
 
@@ -93,6 +100,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.steps_max = plan.steps_max;
         self.verdict = None;
         self.saw_try = false;
+        self.repeats = plan.tail == Tail::None;
+        self.fingerprint = plan.prefix.fingerprint;
     }
 
     /// The state of objects and tasks.
@@ -155,11 +164,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// The schedule of the run so far, without its fingerprint.
     pub fn schedule(&self) -> Schedule {
-        Schedule {
-            decisions: self.decisions.clone(),
-            checks: self.check.entries.clone(),
-            fingerprint: 0,
-        }
+        Schedule { decisions: self.decisions.clone(), checks: self.check.entries(), fingerprint: 0 }
     }
 
     /// Everything about the run but its events, which a [`raddle_model::Recorder`] has.
@@ -170,7 +175,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             pending: self
                 .world
                 .live()
-                .map(|task| (task, self.world.task(task).op))
+                .map(|task| (task, self.world.task(task)))
+                // Whoever failed or ended the process in mid-run was about to do nothing.
+                .filter(|(_, state)| state.life == Life::Pending)
+                .map(|(task, state)| (task, state.op))
                 .collect(),
             names: tasks.iter().map(|task| task.name).collect(),
             parents: tasks.iter().map(|task| task.parent).collect(),
@@ -185,17 +193,20 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     }
 
     /// A task says what it is about to do, and others go on first: for a task that was just made.
+    #[inline]
     pub fn announce(&mut self, task: TaskId, op: Op) {
         self.spin.settle();
-        if op.mode != Mode::Block
-            && matches!(op.kind, Kind::Lock | Kind::ReadLock | Kind::WriteLock)
-        {
+        if op.mode != Mode::Block && matches!(op.kind, Kind::Lock | Kind::ReadLock | Kind::WriteLock) {
             self.saw_try = true;
         }
-        if !self.world.announce(task, op)
-            && op.mode == Mode::Block
-            && let Some(tasks) = deadlock::cycle(&self.world, task)
-        {
+        if !self.world.announce(task, op) && op.mode == Mode::Block {
+            self.blocked(task);
+        }
+    }
+
+    /// A task cannot do what it is about to do: that may close a cycle.
+    fn blocked(&mut self, task: TaskId) {
+        if let Some(tasks) = deadlock::cycle(&self.world, task) {
             self.fail(deadlock::of_cycle(&self.world, tasks));
         }
     }
@@ -225,18 +236,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// A value below `arity`, chosen by the policy.
     pub fn choose(&mut self, task: TaskId, arity: u32, site: SiteId) -> u32 {
-        let choice = Choice {
-            kind: Kind::Choose,
-            arity,
-            object: ObjectId::NONE,
-            site,
-        };
+        let choice = Choice { kind: Kind::Choose, arity, object: ObjectId::NONE, site };
         let value = self.decide(&choice);
         self.spin.settle();
-        self.world.announce(
-            task,
-            Op::new(Kind::Choose, ObjectId::NONE, site).arg(u64::from(arity)),
-        );
+        self.world.announce(task, Op::new(Kind::Choose, ObjectId::NONE, site).arg(u64::from(arity)));
         self.execute(task, value);
         value
     }
@@ -266,17 +269,50 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         }
     }
 
+    /// The run is over: compares it with the schedule that it was to repeat, if there is one, and
+    /// says how it ended. A front end calls this once, with the fingerprint that it has computed
+    /// (0 if it has none); without it the last events of a replay go unchecked.
+    pub fn close(&mut self, fingerprint: u128) -> Verdict {
+        let verdict = self.verdict.clone();
+        let verdict = verdict.expect("raddle bug: a run is closed that is not over");
+        if !self.repeats || matches!(verdict, Verdict::Cut | Verdict::Diverged(_)) {
+            return verdict;
+        }
+        if let Err(divergence) = self.compare(&verdict, fingerprint) {
+            self.verdict = None;
+            self.diverge(divergence);
+        }
+        self.verdict.clone().unwrap_or(verdict)
+    }
+
+    /// Whether a run that has ended is the one that was to be repeated.
+    fn compare(&mut self, verdict: &Verdict, fingerprint: u128) -> Result<(), Box<Divergence>> {
+        if let Verdict::Failed(failure) = verdict {
+            // A run that finishes has been asked already.
+            self.policy.finished(self.steps).map_err(|mut divergence| {
+                divergence.found = format!("{}: {}", failure.kind.name(), failure.message);
+                divergence
+            })?;
+        }
+        self.check.close()?;
+        if self.fingerprint != 0 && fingerprint != 0 && self.fingerprint != fingerprint {
+            return Err(Box::new(Divergence {
+                step: self.steps,
+                decision: self.decisions.len(),
+                expected: format!("the partial order {:032x}", self.fingerprint),
+                found: format!("the partial order {fingerprint:032x}"),
+            }));
+        }
+        Ok(())
+    }
+
     fn decide(&mut self, choice: &Choice) -> u32 {
         if choice.arity <= 1 || self.verdict.is_some() {
             return 0;
         }
         match self.policy.choose(choice) {
             Ok(value) => {
-                assert!(
-                    value < choice.arity,
-                    "raddle bug: the policy chose {value} of {}",
-                    choice.arity
-                );
+                assert!(value < choice.arity, "raddle bug: the policy chose {value} of {}", choice.arity);
                 self.decisions.push(Decision::Choose(value));
                 value
             }
@@ -294,11 +330,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             let Some(task) = self.pick() else { continue };
             let op = &self.world.task(task).op;
             let kind = op.kind;
-            let pick = if kind == Kind::NotifyOne {
-                self.choose_waiter(task)
-            } else {
-                0
-            };
+            let pick = if kind == Kind::NotifyOne { self.choose_waiter(task) } else { 0 };
             self.current = Some(task);
             self.execute(task, pick);
             match kind {
@@ -322,28 +354,16 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if !simple {
             self.restrict();
         }
-        let enabled = if simple {
-            self.world.enabled_tasks()
-        } else {
-            &self.pickable
-        };
+        let enabled = if simple { self.world.enabled_tasks() } else { &self.pickable };
         let forced = enabled.single();
         if forced.is_none() && enabled.is_empty() {
             self.fail(deadlock::of_all(&self.world));
             return None;
         }
-        let view = View {
-            step: self.steps,
-            current: self.current,
-            enabled,
-            world: &self.world,
-        };
+        let view = View { step: self.steps, current: self.current, enabled, world: &self.world };
         match self.policy.pick(&view) {
             Pick::Run(task) => {
-                assert!(
-                    enabled.contains(task),
-                    "raddle bug: the policy picked {task:?}, which cannot run"
-                );
+                assert!(enabled.contains(task), "raddle bug: the policy picked {task:?}, which cannot run");
                 if forced.is_none() {
                     self.decisions.push(Decision::Run(task));
                 }
@@ -369,10 +389,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.pickable.copy_from(enabled);
         let mut timers = TaskSet::EMPTY;
         if self.time_mode == TimeMode::Lazy {
-            timers = enabled
-                .iter()
-                .filter(|&task| passes_time(&self.world, task))
-                .collect();
+            timers = enabled.iter().filter(|&task| passes_time(&self.world, task)).collect();
             self.pickable.subtract(&timers);
         }
         self.pickable.subtract(self.spin.parked());
@@ -383,9 +400,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.pickable.subtract(&timers);
         if !self.pickable.is_empty() {
             self.spin.release_all();
-        } else if let Some(task) = timers
-            .iter()
-            .min_by_key(|&task| self.time.deadline(task, &self.world.task(task).op))
+        } else if let Some(task) =
+            timers.iter().min_by_key(|&task| self.time.deadline(task, &self.world.task(task).op))
         {
             self.pickable.insert(task);
         }
@@ -394,10 +410,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[cold]
     fn out_of_steps(&mut self) {
         let tasks: Vec<TaskId> = self.world.live().collect();
-        let sites = tasks
-            .iter()
-            .map(|&task| self.world.task(task).op.site)
-            .collect();
+        let sites = tasks.iter().map(|&task| self.world.task(task).op.site).collect();
         let (kind, message) = if self.spin.stuck {
             let waits: Vec<_> = tasks
                 .iter()
@@ -409,28 +422,14 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
                     } else {
                         "nothing visible"
                     };
-                    format!(
-                        "{} looks again and again at {what} {object:?}",
-                        self.world.path(task)
-                    )
+                    format!("{} looks again and again at {what} {object:?}", self.world.path(task))
                 })
                 .collect();
-            (
-                FailureKind::Livelock,
-                format!("nobody makes progress: {}", waits.join("; ")),
-            )
+            (FailureKind::Livelock, format!("nobody makes progress: {}", waits.join("; ")))
         } else {
-            (
-                FailureKind::Steps,
-                format!("the run did not end within {} steps", self.steps_max),
-            )
+            (FailureKind::Steps, format!("the run did not end within {} steps", self.steps_max))
         };
-        self.fail(Failure {
-            kind,
-            message,
-            tasks,
-            sites,
-        });
+        self.fail(Failure { kind, message, tasks, sites });
     }
 
     fn choose_waiter(&mut self, task: TaskId) -> u32 {
@@ -439,51 +438,49 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             State::Condvar(condvar) => condvar.waiters.len() as u32,
             other => panic!("raddle bug: a notification of a {}", other.noun()),
         };
-        self.decide(&Choice {
-            kind: Kind::NotifyOne,
-            arity,
-            object: op.object,
-            site: op.site,
-        })
+        self.decide(&Choice { kind: Kind::NotifyOne, arity, object: op.object, site: op.site })
     }
 
     /// A task's pending operation happens.
     #[inline]
     fn execute(&mut self, task: TaskId, pick: u32) {
-        let op = self.world.task(task).op;
-        let index = self.world.task(task).events;
         let outcome = self.world.step(task, pick);
-        let event = Event {
-            task,
-            index,
-            op,
-            outcome,
-        };
         self.steps += 1;
         self.outcomes[task.index()] = outcome;
-        if let Outcome::Spawned(_) = outcome {
-            self.outcomes.push(Outcome::Done);
-        }
+        // From here on nothing needs the whole event but what is rare: cold code takes it by value,
+        // so that the common path never puts it together.
+        let entry = self.world.task(task);
+        let event = Event { task, index: entry.events - 1, op: entry.op, outcome };
         self.time.event(&event);
         self.spin.event(&event, &self.world);
         self.analysis.event(&event, &self.world);
         if let Err(divergence) = self.check.event(&event) {
-            self.diverge(divergence);
+            self.left(divergence);
         }
-        if outcome == Outcome::Misuse {
-            let message = format!(
-                "{} does {:?} on a {} that it does not hold",
-                self.world.path(task),
-                op.kind,
-                self.world.object(op.object).state.noun()
-            );
-            self.fail(Failure {
-                kind: FailureKind::Misuse,
-                message,
-                tasks: alloc::vec![task],
-                sites: alloc::vec![op.site],
-            });
+        if matches!(outcome, Outcome::Spawned(_) | Outcome::Misuse) {
+            self.unusual(event);
         }
+    }
+
+    #[cold]
+    fn left(&mut self, mut divergence: Box<Divergence>) {
+        divergence.decision = self.decisions.len();
+        self.diverge(divergence);
+    }
+
+    #[cold]
+    fn unusual(&mut self, event: Event) {
+        let Event { task, op, outcome, .. } = event;
+        if outcome != Outcome::Misuse {
+            self.outcomes.push(Outcome::Done);
+            self.spin.add_task();
+            return;
+        }
+        let noun = self.world.object(op.object).state.noun();
+        let message =
+            format!("{} does {:?} on a {noun} that it does not hold", self.world.path(task), op.kind);
+        let (tasks, sites) = (alloc::vec![task], alloc::vec![op.site]);
+        self.fail(Failure { kind: FailureKind::Misuse, message, tasks, sites });
     }
 
     fn finished(&mut self) {

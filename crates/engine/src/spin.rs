@@ -13,24 +13,18 @@ use raddle_model::{Access, Event, Kind, ObjectId, Outcome, TaskId, TaskSet, Worl
 /// Equal laps after which a task counts as spinning.
 const LAPS: u32 = 3;
 
-/// Longest lap, in events, that is looked at.
-const LAP_MAX: usize = 64;
+/// Objects in a lap; one that looks at more of them is not taken for spinning.
+const OBJECTS_MAX: usize = 64;
 
+/// What is known of a task that looks and looks. The number of its looks since its last change is
+/// kept apart, in [`Spin::looks`]: that is all that a change has to touch.
 #[derive(Default, Debug, Clone)]
 struct State {
-    events: u32,
     anchor: u64,
     lap: u64,
     previous: u64,
     laps: u32,
     objects: Vec<ObjectId>,
-}
-
-impl State {
-    fn reset(&mut self) {
-        self.events = 0;
-        self.laps = 0;
-    }
 }
 
 /// A store or read-modify-write of which the front end may yet say that it changed nothing.
@@ -39,29 +33,57 @@ struct Unsettled {
     task: TaskId,
     object: ObjectId,
     site: u32,
+    looks: u32,
 }
 
 /// Who spins.
-#[derive(Default, Debug)]
+#[derive(Debug)]
 pub(crate) struct Spin {
     active: bool,
+    /// Somebody is parked or was stuck: changes must be looked at.
+    alert: bool,
+    looks: Vec<u32>,
     states: Vec<State>,
     parked: TaskSet,
-    unsettled: Option<Unsettled>,
+    last: Unsettled,
+    unsettled: bool,
     /// Whether only spinning tasks were left at some point and nothing has changed since.
     pub(crate) stuck: bool,
     /// Whether any task was ever parked in this run.
     pub(crate) used: bool,
 }
 
+impl Default for Spin {
+    fn default() -> Spin {
+        Spin {
+            active: false,
+            alert: false,
+            looks: Vec::new(),
+            states: Vec::new(),
+            parked: TaskSet::EMPTY,
+            last: Unsettled { task: TaskId::MAIN, object: ObjectId::NONE, site: 0, looks: 0 },
+            unsettled: false,
+            stuck: false,
+            used: false,
+        }
+    }
+}
+
 impl Spin {
     pub(crate) fn begin(&mut self, active: bool) {
         self.active = active;
-        self.states.iter_mut().for_each(State::reset);
+        self.alert = false;
+        self.looks.clear();
+        self.looks.push(0);
         self.parked.clear();
-        self.unsettled = None;
+        self.unsettled = false;
         self.stuck = false;
         self.used = false;
+    }
+
+    /// A task was made.
+    pub(crate) fn add_task(&mut self) {
+        self.looks.push(0);
     }
 
     /// Tasks that are not to be picked while another can run.
@@ -73,15 +95,9 @@ impl Spin {
     /// Only parked tasks are left: they run on.
     pub(crate) fn release_all(&mut self) {
         self.parked.clear();
-        self.states.iter_mut().for_each(State::reset);
+        self.looks.fill(0);
         self.stuck = true;
-    }
-
-    fn state(&mut self, task: TaskId) -> &mut State {
-        if self.states.len() <= task.index() {
-            self.states.resize_with(task.index() + 1, State::default);
-        }
-        &mut self.states[task.index()]
+        self.alert = true;
     }
 
     #[inline]
@@ -89,37 +105,38 @@ impl Spin {
         if !self.active {
             return;
         }
-        let Event {
-            task, op, outcome, ..
-        } = *event;
-        match op.kind {
+        let looks = &mut self.looks[event.task.index()];
+        match event.op.kind {
             Kind::Store | Kind::Rmw => {
-                self.unsettled = Some(Unsettled {
-                    task,
-                    object: op.object,
-                    site: op.site.0,
-                });
+                let Event { task, op, .. } = *event;
+                self.last = Unsettled { task, object: op.object, site: op.site.0, looks: *looks };
+                *looks = 0;
+                self.unsettled = self.alert;
             }
-            Kind::Yield | Kind::Sleep => self.look(task, ObjectId::NONE, 0, op.site.0),
-            _ if op.access() == Access::Read
-                || matches!(outcome, Outcome::Failed | Outcome::TimedOut) =>
-            {
-                // A read of a lock is part of taking it: that is progress, as a write is.
-                if matches!(
-                    op.kind,
-                    Kind::ReadLock | Kind::ReadUnlock | Kind::Leave | Kind::Join
-                ) && outcome == Outcome::Done
-                {
-                    self.changed(task, ObjectId::NONE);
-                } else {
-                    self.look(task, op.object, world.object(op.object).version, op.site.0);
+            Kind::Lock | Kind::Unlock if matches!(event.outcome, Outcome::Done) => {
+                *looks = 0;
+                if self.alert {
+                    self.changed(event.op.object);
                 }
             }
-            _ => {
-                self.changed(task, op.object);
-                if op.second.is_some() {
-                    self.changed(task, op.second);
-                }
+            _ => self.other_event(*event, world),
+        }
+    }
+
+    fn other_event(&mut self, event: Event, world: &World) {
+        let Event { task, op, outcome, .. } = event;
+        let missed = matches!(outcome, Outcome::Failed | Outcome::TimedOut);
+        // Taking or leaving something by a read is progress, as a write is.
+        let got = matches!(op.kind, Kind::ReadLock | Kind::ReadUnlock | Kind::Leave | Kind::Join) && !missed;
+        if matches!(op.kind, Kind::Yield | Kind::Sleep) {
+            self.look(task, ObjectId::NONE, 0, op.site.0);
+        } else if (op.access() == Access::Read || missed) && !got {
+            self.look(task, op.object, world.object(op.object).version, op.site.0);
+        } else {
+            self.looks[task.index()] = 0;
+            if self.alert {
+                self.changed(op.object);
+                self.changed(op.second);
             }
         }
     }
@@ -127,68 +144,64 @@ impl Spin {
     /// The next event is about to happen: the last store did change something.
     #[inline]
     pub(crate) fn settle(&mut self) {
-        if let Some(Unsettled { task, object, .. }) = self.unsettled.take() {
-            self.changed(task, object);
+        if self.unsettled {
+            self.unsettled = false;
+            self.changed(self.last.object);
         }
     }
 
     /// The last store changed nothing: it counts as a look.
     pub(crate) fn unchanged(&mut self, world: &World) {
-        if let Some(Unsettled { task, object, site }) = self.unsettled.take() {
+        if self.active {
+            self.unsettled = false;
+            let Unsettled { task, object, site, looks } = self.last;
+            self.looks[task.index()] = looks;
             self.look(task, object, world.object(object).version, site);
         }
     }
 
-    /// A task has made progress, or an object has changed.
-    #[inline]
-    fn changed(&mut self, task: TaskId, object: ObjectId) {
-        self.state(task).reset();
+    /// An object has changed, or a task has made progress: who waits for it may look again.
+    #[cold]
+    fn changed(&mut self, object: ObjectId) {
         self.stuck = false;
-        if !self.parked.is_empty() && object.is_some() {
-            let woken: Vec<TaskId> = self
-                .parked
-                .iter()
-                .filter(|task| self.states[task.index()].objects.contains(&object))
-                .collect();
-            for task in woken {
-                self.parked.remove(task);
-                self.states[task.index()].reset();
-            }
+        let woken: Vec<TaskId> =
+            self.parked.iter().filter(|task| self.states[task.index()].objects.contains(&object)).collect();
+        for task in woken {
+            self.parked.remove(task);
+            self.looks[task.index()] = 0;
         }
+        self.alert = !self.parked.is_empty();
     }
 
     /// A task has looked at something without changing anything.
     fn look(&mut self, task: TaskId, object: ObjectId, version: u32, site: u32) {
-        let key = hash::mix(
-            u64::from(site) << 32 | u64::from(object.0),
-            u64::from(version),
-        );
-        let state = self.state(task);
-        state.events += 1;
-        if state.events > 1 {
+        let key = hash::mix(u64::from(site) << 32 | u64::from(object.0), u64::from(version));
+        if self.states.len() <= task.index() {
+            self.states.resize_with(task.index() + 1, State::default);
+        }
+        let (looks, state) = (&mut self.looks[task.index()], &mut self.states[task.index()]);
+        *looks += 1;
+        if *looks > 1 {
             state.lap = hash::mix(state.lap, key);
             if object.is_some() && !state.objects.contains(&object) {
-                if state.objects.len() == LAP_MAX {
-                    state.reset();
+                if state.objects.len() == OBJECTS_MAX {
+                    *looks = 0;
                     return;
                 }
                 state.objects.push(object);
             }
             if key == state.anchor {
-                state.laps = if state.lap == state.previous {
-                    state.laps + 1
-                } else {
-                    0
-                };
+                state.laps = if state.lap == state.previous { state.laps + 1 } else { 0 };
                 state.previous = state.lap;
                 state.lap = 0;
             }
         }
-        if state.laps >= LAPS {
+        if *looks > 1 && state.laps >= LAPS {
             state.laps = 0;
             self.parked.insert(task);
             self.used = true;
-        } else if state.events.is_power_of_two() {
+            self.alert = true;
+        } else if looks.is_power_of_two() {
             state.anchor = key;
             state.lap = 0;
             state.previous = 0;

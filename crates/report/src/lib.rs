@@ -7,6 +7,8 @@
 pub mod json;
 mod moves;
 mod names;
+#[cfg(feature = "plot")]
+pub mod plot;
 mod state;
 mod story;
 mod summary;

@@ -22,9 +22,7 @@ pub(crate) fn moves(trace: &Trace) -> Vec<Move> {
     let mut before: Option<(usize, &Event)> = None;
     for (step, event) in trace.events.iter().enumerate() {
         let kind = match before {
-            Some((at, last)) if last.task != event.task => {
-                leaving(&state, last.task, next[at].as_ref())
-            }
+            Some((at, last)) if last.task != event.task => leaving(&state, last.task, next[at].as_ref()),
             _ => Move::Stay,
         };
         moves.push(kind);
@@ -51,11 +49,7 @@ fn leaving(state: &State, task: TaskId, next: Option<&Op>) -> Move {
 
 /// For each event what its task was about to do after it.
 fn next_ops(trace: &Trace) -> Vec<Option<Op>> {
-    let tasks = trace
-        .events
-        .iter()
-        .map(|event| event.task.index() + 1)
-        .max();
+    let tasks = trace.events.iter().map(|event| event.task.index() + 1).max();
     let mut upcoming: Vec<Option<Op>> = vec![None; tasks.unwrap_or(0)];
     for (task, op) in &trace.pending {
         if let Some(entry) = upcoming.get_mut(task.index()) {

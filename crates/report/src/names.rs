@@ -31,10 +31,7 @@ impl<'a> Names<'a> {
         let mut files = BTreeSet::new();
         for op in ops(story) {
             for id in [op.object, op.second] {
-                if !id.is_some()
-                    || names.owners.contains_key(&id)
-                    || names.objects.contains_key(&id)
-                {
+                if !id.is_some() || names.owners.contains_key(&id) || names.objects.contains_key(&id) {
                     continue;
                 }
                 let info = story.objects.iter().find(|object| object.id == id);
@@ -112,11 +109,7 @@ fn ops(story: &Story) -> impl Iterator<Item = &Op> {
 fn owners(story: &Story) -> BTreeMap<ObjectId, TaskId> {
     let tasks = story.objects.iter().filter(|object| object.noun == "task");
     let tasks = tasks.zip(0..).map(|(object, id)| (object.id, TaskId(id)));
-    let events = story
-        .trace
-        .events
-        .iter()
-        .map(|event| (event.task, &event.op));
+    let events = story.trace.events.iter().map(|event| (event.task, &event.op));
     let pending = story.trace.pending.iter().map(|(task, op)| (*task, op));
     let parks = events
         .chain(pending)
@@ -133,9 +126,7 @@ fn labels(story: &Story) -> Vec<String> {
         let clean = label.chars().map(|c| if c.is_control() { '?' } else { c });
         Some(clean.collect())
     };
-    (0..count)
-        .map(|index| given(index).unwrap_or_else(|| format!("task {index}")))
-        .collect()
+    (0..count).map(|index| given(index).unwrap_or_else(|| format!("task {index}"))).collect()
 }
 
 /// The shortest tail of each path, cut at a slash, that no other of them has.
@@ -149,10 +140,7 @@ fn shortened<'a>(files: &BTreeSet<&'a str>) -> BTreeMap<&'a str, String> {
         let alone = |tail: &&str| !others().any(|other| tails(other).any(|t| t == *tail));
         tails(file).find(alone).unwrap_or(file)
     };
-    files
-        .iter()
-        .map(|&file| (file, String::from(unique(file))))
-        .collect()
+    files.iter().map(|&file| (file, String::from(unique(file)))).collect()
 }
 
 #[cfg(test)]

@@ -55,13 +55,8 @@ impl State {
 
     /// Takes one event.
     pub fn event(&mut self, event: &Event) {
-        let Event {
-            task, op, outcome, ..
-        } = *event;
-        let missed = matches!(
-            outcome,
-            Outcome::Failed | Outcome::TimedOut | Outcome::Misuse
-        );
+        let Event { task, op, outcome, .. } = *event;
+        let missed = matches!(outcome, Outcome::Failed | Outcome::TimedOut | Outcome::Misuse);
         match op.kind {
             Kind::Wake => self.wake(task, &op),
             _ if missed => {}
@@ -100,12 +95,8 @@ impl State {
             Kind::Park => {
                 self.tokens.remove(&op.object);
             }
-            Kind::Send if outcome == Outcome::Done => {
-                *self.messages.entry(op.object).or_default() += 1
-            }
-            Kind::Recv if outcome == Outcome::Done => {
-                *self.messages.entry(op.object).or_default() -= 1
-            }
+            Kind::Send if outcome == Outcome::Done => *self.messages.entry(op.object).or_default() += 1,
+            Kind::Recv if outcome == Outcome::Done => *self.messages.entry(op.object).or_default() -= 1,
             Kind::Arrive => self.arrive(task, op.object, outcome),
             _ => {}
         }
@@ -114,13 +105,7 @@ impl State {
 
     fn take(&mut self, task: TaskId, object: ObjectId, shared: bool, site: SiteId) {
         let step = self.step;
-        self.held.push(Held {
-            task,
-            object,
-            shared,
-            site,
-            step,
-        });
+        self.held.push(Held { task, object, shared, site, step });
     }
 
     /// Gives the latest hold of an object back; any task's, if `task` has none, as for read guards
@@ -171,14 +156,8 @@ impl State {
             Kind::Wake => !self.is_woken(task) || self.holders(op.second).next().is_some(),
             Kind::Join => !self.exited.contains(&op.object),
             Kind::Park => !self.tokens.contains(&op.object),
-            Kind::Recv => self
-                .messages
-                .get(&op.object)
-                .is_none_or(|&count| count <= 0),
-            Kind::Handover => self
-                .messages
-                .get(&op.object)
-                .is_some_and(|&count| count > 0),
+            Kind::Recv => self.messages.get(&op.object).is_none_or(|&count| count <= 0),
+            Kind::Handover => self.messages.get(&op.object).is_some_and(|&count| count > 0),
             Kind::Leave => self.rounds.get(&op.object) == self.tickets.get(&task),
             Kind::Acquire => true,
             _ => false,

@@ -21,15 +21,8 @@ impl Place {
     pub fn link(&self) -> String {
         match self {
             Place { file, .. } if file.is_empty() => String::new(),
-            Place {
-                file,
-                line,
-                column: 0,
-                ..
-            } => format!("{file}:{line}"),
-            Place {
-                file, line, column, ..
-            } => format!("{file}:{line}:{column}"),
+            Place { file, line, column: 0, .. } => format!("{file}:{line}"),
+            Place { file, line, column, .. } => format!("{file}:{line}:{column}"),
         }
     }
 }

@@ -66,22 +66,14 @@ pub struct Summary {
 impl Summary {
     /// Runs in a second; 0 if no time passed.
     pub fn runs_per_second(&self) -> f64 {
-        if self.seconds > 0.0 {
-            self.runs as f64 / self.seconds
-        } else {
-            0.0
-        }
+        if self.seconds > 0.0 { self.runs as f64 / self.seconds } else { 0.0 }
     }
 
     /// A few lines, each ended.
     pub fn text(&self) -> String {
         let mut out = String::new();
         let rate = self.runs_per_second();
-        let rate = if rate >= 1.0 {
-            format!(" ({} runs/s)", thousands(rate as u64))
-        } else {
-            String::new()
-        };
+        let rate = if rate >= 1.0 { format!(" ({} runs/s)", thousands(rate as u64)) } else { String::new() };
         let _ = writeln!(
             out,
             "{} in {}{rate}, {}; {}, seed {}",
@@ -92,11 +84,7 @@ impl Summary {
             self.seed,
         );
         let about = if self.distinct_exact { "" } else { "about " };
-        let _ = write!(
-            out,
-            "{about}{}",
-            count(self.distinct, "distinct partial order")
-        );
+        let _ = write!(out, "{about}{}", count(self.distinct, "distinct partial order"));
         let _ = match &self.exhausted {
             Exhausted::Yes => writeln!(out, ": all there are"),
             Exhausted::Within(bound) => writeln!(out, ": all there are, {bound}"),
@@ -123,11 +111,7 @@ impl Summary {
 
 /// Three digits that mean something.
 fn probability(value: f64) -> String {
-    if value == 0.0 || value >= 0.001 {
-        format!("{value:.3}")
-    } else {
-        format!("{value:.0e}")
-    }
+    if value == 0.0 || value >= 0.001 { format!("{value:.3}") } else { format!("{value:.0e}") }
 }
 
 fn time(seconds: f64) -> String {

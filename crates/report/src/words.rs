@@ -62,8 +62,7 @@ pub(crate) fn order(order: Order) -> &'static str {
 
 /// Whether this is an atomic access or fence weaker than sequential consistency.
 pub(crate) fn is_weak(op: &Op) -> bool {
-    matches!(op.kind, Kind::Load | Kind::Store | Kind::Rmw | Kind::Fence)
-        && op.order != Order::SeqCst
+    matches!(op.kind, Kind::Load | Kind::Store | Kind::Rmw | Kind::Fence) && op.order != Order::SeqCst
 }
 
 /// What people must know if a weak access was executed.
@@ -93,23 +92,21 @@ pub(crate) fn op(op: &Op, names: &Names<'_>) -> String {
         Kind::End => String::from("end of the process"),
         Kind::Sleep => return format!("sleep {}", duration(op.arg)),
         Kind::OnceDone if op.arg != 1 => format!("give up {object}"),
-        Kind::Acquire | Kind::Release if op.arg > 1 => format!("{verb} {} of {object}", op.arg),
+        Kind::Acquire | Kind::Release if op.permits() > 1 => {
+            format!("{verb} {} of {object}", op.permits())
+        }
         Kind::Wait => format!("{verb} {object}, give {}", names.object(op.second)),
         Kind::Wake => format!("{verb} {object}, take {}", names.object(op.second)),
         Kind::Fence => String::from(verb),
         _ => format!("{verb} {object}"),
     };
-    let plain = if is_weak(op) {
-        format!("{plain} {}", order(op.order))
-    } else {
-        plain
-    };
+    let plain = if is_weak(op) { format!("{plain} {}", order(op.order)) } else { plain };
     match op.mode {
         Mode::Block => plain,
         Mode::Try => format!("try {plain}"),
-        // The duration stood at the wait already; the argument of an acquire is its permits.
+        // The duration stood at the wait already.
         Mode::Timed if op.kind == Kind::Wake => plain,
-        Mode::Timed if op.arg == 0 || op.kind == Kind::Acquire => format!("timed {plain}"),
+        Mode::Timed if op.arg == 0 => format!("timed {plain}"),
         Mode::Timed if op.kind == Kind::Park => format!("{plain} for {}", duration(op.arg)),
         Mode::Timed => format!("{plain} within {}", duration(op.arg)),
     }
@@ -156,10 +153,7 @@ pub(crate) fn duration(nanoseconds: u64) -> String {
     units
         .into_iter()
         .find(|&(size, _)| nanoseconds >= size && nanoseconds.is_multiple_of(size))
-        .map_or_else(
-            || format!("{nanoseconds}ns"),
-            |(size, unit)| format!("{}{unit}", nanoseconds / size),
-        )
+        .map_or_else(|| format!("{nanoseconds}ns"), |(size, unit)| format!("{}{unit}", nanoseconds / size))
 }
 
 /// `1,234`: three digits at a time.
@@ -187,10 +181,7 @@ mod tests {
 
     #[test]
     fn numbers_and_durations() {
-        assert_eq!(
-            [0, 999, 1_000, 1_234_567].map(thousands),
-            ["0", "999", "1,000", "1,234,567"]
-        );
+        assert_eq!([0, 999, 1_000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!(
             [1, 1_500, 2_000, 3_000_000, 4_000_000_000].map(duration),
             ["1ns", "1500ns", "2µs", "3ms", "4s"]

@@ -50,25 +50,16 @@ pub(crate) fn open(
     let magic = magic(what).as_bytes();
     let Some(rest) = bytes.strip_prefix(magic) else {
         let cut = !bytes.is_empty() && magic.starts_with(bytes);
-        return Err(if cut {
-            truncated
-        } else {
-            WireError::NotOurs { what }
-        });
+        return Err(if cut { truncated } else { WireError::NotOurs { what } });
     };
-    let end = rest
-        .iter()
-        .position(|&byte| byte == b'\n')
-        .ok_or(truncated.clone())?;
+    let end = rest.iter().position(|&byte| byte == b'\n').ok_or(truncated.clone())?;
     let version = core::str::from_utf8(&rest[..end]).ok();
     let version = version.and_then(|digits| digits.parse().ok());
     let version = version.ok_or(WireError::NotOurs { what })?;
     readable(version)?;
     let nul = bytes.iter().position(|&byte| byte == 0);
     let start = nul.ok_or(truncated.clone())? + 1;
-    let (length, rest) = bytes[start..]
-        .split_first_chunk::<4>()
-        .ok_or(truncated.clone())?;
+    let (length, rest) = bytes[start..].split_first_chunk::<4>().ok_or(truncated.clone())?;
     let (crc, content) = rest.split_first_chunk::<4>().ok_or(truncated.clone())?;
     let length = u32::from_le_bytes(*length) as usize;
     if content.len() < length {
@@ -79,42 +70,25 @@ pub(crate) fn open(
     }
     if checksum(&bytes[..start + 4], content) != *crc {
         let why = String::from("its checksum does not fit");
-        return Err(WireError::Damaged {
-            what,
-            at: None,
-            why,
-        });
+        return Err(WireError::Damaged { what, at: None, why });
     }
     Ok((version, content))
 }
 
 /// The content as the mirror type of its version. It passed the checksum, so whatever is wrong
 /// with it was written that way.
-pub(crate) fn parse<'a, T: serde::Deserialize<'a>>(
-    what: What,
-    content: &'a [u8],
-) -> Result<T, WireError> {
+pub(crate) fn parse<'a, T: serde::Deserialize<'a>>(what: What, content: &'a [u8]) -> Result<T, WireError> {
     match postcard::take_from_bytes(content) {
         Ok((value, [])) => Ok(value),
-        Ok((_, rest)) => Err(damaged(
-            what,
-            content.len() - rest.len(),
-            "its content ends before it should",
-        )),
-        Err(error) => Err(WireError::Damaged {
-            what,
-            at: None,
-            why: format!("its content cannot be read ({error})"),
-        }),
+        Ok((_, rest)) => Err(damaged(what, content.len() - rest.len(), "its content ends before it should")),
+        Err(error) => {
+            Err(WireError::Damaged { what, at: None, why: format!("its content cannot be read ({error})") })
+        }
     }
 }
 
 pub(crate) fn damaged(what: What, at: usize, why: &str) -> WireError {
-    WireError::Damaged {
-        what,
-        at: Some(at),
-        why: String::from(why),
-    }
+    WireError::Damaged { what, at: Some(at), why: String::from(why) }
 }
 
 fn checksum(head: &[u8], content: &[u8]) -> [u8; 4] {

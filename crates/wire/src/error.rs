@@ -70,36 +70,22 @@ pub enum WireError {
 impl fmt::Display for WireError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            WireError::NotOurs {
-                what: What::Schedule,
-            } => write!(
-                f,
-                "not a raddle schedule: a schedule begins with `r1.`, as printed with a failure"
-            ),
+            WireError::NotOurs { what: What::Schedule } => {
+                write!(f, "not a raddle schedule: a schedule begins with `r1.`, as printed with a failure")
+            }
             WireError::NotOurs { what } => write!(f, "not a raddle {what}"),
-            WireError::Newer {
-                what,
-                found,
-                readable,
-            } => write!(
+            WireError::Newer { what, found, readable } => write!(
                 f,
                 "this {what} was made by a newer raddle (format version {found}; this one reads up \
                  to {readable}): update raddle"
             ),
-            WireError::Older {
-                what,
-                found,
-                readable,
-            } => write!(
+            WireError::Older { what, found, readable } => write!(
                 f,
                 "this {what} was made by an older raddle (format version {found}; this one reads \
                  from {readable} on): find the failure again, or read it with the older raddle"
             ),
             WireError::Truncated { what } => {
-                write!(
-                    f,
-                    "this {what} is truncated: its end is missing; copy all of it"
-                )
+                write!(f, "this {what} is truncated: its end is missing; copy all of it")
             }
             WireError::Damaged { what, at, why } => {
                 let unit = match what {

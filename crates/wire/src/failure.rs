@@ -108,9 +108,7 @@ pub struct FailureFile {
 impl FailureFile {
     /// The plan with this process's numbers for its sites, which `site` gives out by place.
     pub fn plan_here(&self, mut site: impl FnMut(&Place) -> SiteId) -> Plan {
-        sites::renumber(&self.plan, |old| {
-            self.places.get(&old).map_or(SiteId::UNKNOWN, &mut site)
-        })
+        sites::renumber(&self.plan, |old| self.places.get(&old).map_or(SiteId::UNKNOWN, &mut site))
     }
 
     /// What people see who look into the file.
@@ -121,11 +119,7 @@ impl FailureFile {
         if message.chars().count() > NOTE_MAX {
             first.push('…');
         }
-        let Found {
-            strategy,
-            seed,
-            run,
-        } = &self.found;
+        let Found { strategy, seed, run } = &self.found;
         let tool = &self.tool;
         let second = format!(
             "found by {strategy}, seed {seed}, run {run}, raddle {tool}; read it with: raddle show FILE"
@@ -137,12 +131,7 @@ impl FailureFile {
 /// The bytes of a failure file.
 pub fn encode(file: &FailureFile) -> Vec<u8> {
     let content = v1::bytes(&v1::failure::Failure::from(file));
-    envelope::seal(
-        What::Failure,
-        FailureVersion::CURRENT.0,
-        &file.note(),
-        &content,
-    )
+    envelope::seal(What::Failure, FailureVersion::CURRENT.0, &file.note(), &content)
 }
 
 /// The failure of such bytes. Tasks that it names are tasks of its trace.

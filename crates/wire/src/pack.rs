@@ -132,23 +132,13 @@ mod tests {
         let mut out = Vec::new();
         put_varint(&mut out, u64::MAX);
         put_varint(&mut out, 1);
-        assert!(matches!(
-            take_decisions(&mut Reader { rest: &out }),
-            Err(Unpack::Nonsense(_))
-        ));
+        assert!(matches!(take_decisions(&mut Reader { rest: &out }), Err(Unpack::Nonsense(_))));
         let mut short = Vec::new();
         put_varint(&mut short, 3);
         put_varint(&mut short, 1);
         put_varint(&mut short, 2 * 7);
-        assert!(matches!(
-            take_decisions(&mut Reader { rest: &short }),
-            Err(Unpack::Nonsense(_))
-        ));
-        assert_eq!(
-            Reader { rest: &[0xff; 3] }.varint(),
-            Err(Unpack::End),
-            "a number cut off"
-        );
+        assert!(matches!(take_decisions(&mut Reader { rest: &short }), Err(Unpack::Nonsense(_))));
+        assert_eq!(Reader { rest: &[0xff; 3] }.varint(), Err(Unpack::End), "a number cut off");
         assert!(Reader { rest: &[0xff; 11] }.varint().is_err());
     }
 }

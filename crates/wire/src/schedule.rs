@@ -53,16 +53,7 @@ pub fn encode(plan: &Plan, key: impl FnMut(SiteId) -> SiteKey) -> String {
 }
 
 fn payload(plan: &Plan, key: impl FnMut(SiteId) -> SiteKey) -> Vec<u8> {
-    let Plan {
-        prefix,
-        points,
-        time,
-        spin,
-        spurious_max,
-        steps_max,
-        seed: _,
-        tail: _,
-    } = plan;
+    let Plan { prefix, points, time, spin, spurious_max, steps_max, seed: _, tail: _ } = plan;
     let flag = |bit: u8, set: bool| if set { bit } else { 0 };
     let mut out = alloc::vec![
         flag(Flags::ALL_ACCESSES, points.all_accesses)
@@ -183,11 +174,7 @@ fn mended(prefix: &str, body: &str) -> Option<WireError> {
                 return Some(WireError::Damaged {
                     what: What::Schedule,
                     at: Some(prefix.len() + at + 1),
-                    why: format!(
-                        "`{}` should probably be `{}`",
-                        char::from(original),
-                        char::from(byte)
-                    ),
+                    why: format!("`{}` should probably be `{}`", char::from(original), char::from(byte)),
                 });
             }
         }
@@ -200,16 +187,8 @@ fn parse(payload: &[u8], site: impl FnMut(SiteKey) -> SiteId) -> Result<Plan, Un
     let mut reader = Reader { rest: payload };
     let [flags] = reader.bytes()?;
     let has = |bit: u8| flags & bit != 0;
-    let spurious_max = if has(Flags::SPURIOUS) {
-        reader.varint_u32()?
-    } else {
-        0
-    };
-    let steps_max = if has(Flags::STEPS_MAX) {
-        reader.varint()?
-    } else {
-        STEPS_MAX_DEFAULT
-    };
+    let spurious_max = if has(Flags::SPURIOUS) { reader.varint_u32()? } else { 0 };
+    let steps_max = if has(Flags::STEPS_MAX) { reader.varint()? } else { STEPS_MAX_DEFAULT };
     let mut accesses: Vec<SiteId> = if has(Flags::ACCESSES) {
         let keys = take_words(&mut reader)?;
         keys.into_iter().map(SiteKey).map(site).collect()
@@ -219,44 +198,16 @@ fn parse(payload: &[u8], site: impl FnMut(SiteKey) -> SiteId) -> Result<Plan, Un
     accesses.sort_unstable();
     let decisions = pack::take_decisions(&mut reader)?;
     let checks = take_words(&mut reader)?;
-    let fingerprint = if has(Flags::FINGERPRINT) {
-        u128::from_le_bytes(reader.bytes()?)
-    } else {
-        0
-    };
+    let fingerprint = if has(Flags::FINGERPRINT) { u128::from_le_bytes(reader.bytes()?) } else { 0 };
     if !reader.rest.is_empty() {
         return Err(Unpack::Nonsense("there is more than there should be"));
     }
-    let prefix = Schedule {
-        decisions,
-        checks,
-        fingerprint,
-    };
-    let points = PointSet {
-        all_accesses: has(Flags::ALL_ACCESSES),
-        releases: has(Flags::RELEASES),
-        accesses,
-    };
-    let time = if has(Flags::LAZY_TIME) {
-        TimeMode::Lazy
-    } else {
-        TimeMode::Any
-    };
-    let spin = if has(Flags::SPIN_OFF) {
-        SpinMode::Off
-    } else {
-        SpinMode::Park
-    };
-    Ok(Plan {
-        seed: 0,
-        prefix,
-        tail: Tail::None,
-        points,
-        time,
-        spin,
-        spurious_max,
-        steps_max,
-    })
+    let prefix = Schedule { decisions, checks, fingerprint };
+    let points =
+        PointSet { all_accesses: has(Flags::ALL_ACCESSES), releases: has(Flags::RELEASES), accesses };
+    let time = if has(Flags::LAZY_TIME) { TimeMode::Lazy } else { TimeMode::Any };
+    let spin = if has(Flags::SPIN_OFF) { SpinMode::Off } else { SpinMode::Park };
+    Ok(Plan { seed: 0, prefix, tail: Tail::None, points, time, spin, spurious_max, steps_max })
 }
 
 fn put_words(out: &mut Vec<u8>, words: impl ExactSizeIterator<Item = u32>) {
@@ -267,7 +218,5 @@ fn put_words(out: &mut Vec<u8>, words: impl ExactSizeIterator<Item = u32>) {
 fn take_words(reader: &mut Reader<'_>) -> Result<Vec<u32>, Unpack> {
     let count = reader.varint()?;
     // A count that lies runs out of bytes before it runs out of memory.
-    (0..count)
-        .map(|_| reader.bytes().map(u32::from_le_bytes))
-        .collect()
+    (0..count).map(|_| reader.bytes().map(u32::from_le_bytes)).collect()
 }

@@ -51,14 +51,7 @@ mod tests {
         let reader = FailureVersion(1);
         assert_eq!(FailureVersion(1).check_readable_by(reader), Ok(()));
         let newer = FailureVersion(2).check_readable_by(reader).unwrap_err();
-        assert!(matches!(
-            newer,
-            WireError::Newer {
-                found: 2,
-                readable: 1,
-                ..
-            }
-        ));
+        assert!(matches!(newer, WireError::Newer { found: 2, readable: 1, .. }));
         let older = FailureVersion(0).check_readable_by(reader).unwrap_err();
         assert!(matches!(older, WireError::Older { found: 0, .. }));
     }

@@ -124,11 +124,7 @@ pub fn failure(story: &Story) -> String {
             .iter()
             .map(|id| {
                 let info = story.objects.iter().find(|object| object.id == *id);
-                Object {
-                    id: id.0,
-                    name: names.object(*id),
-                    first_use: info.and_then(|info| site(info.site)),
-                }
+                Object { id: id.0, name: names.object(*id), first_use: info.and_then(|info| site(info.site)) }
             })
             .collect(),
         events: events(story, &moves, &names),
@@ -162,9 +158,7 @@ fn tasks<'a>(story: &Story, names: &'a Names<'_>) -> Vec<Task<'a>> {
         .map(|id| Task {
             id,
             name: names.label(raddle_model::TaskId(id)),
-            parent: parents
-                .get(id as usize)
-                .and_then(|parent| parent.map(|task| task.0)),
+            parent: parents.get(id as usize).and_then(|parent| parent.map(|task| task.0)),
         })
         .collect()
 }

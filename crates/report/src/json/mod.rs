@@ -23,12 +23,7 @@ struct Site<'a> {
 
 impl<'a> From<&'a Place> for Site<'a> {
     fn from(place: &'a Place) -> Site<'a> {
-        Site {
-            file: &place.file,
-            line: place.line,
-            column: place.column,
-            function: &place.function,
-        }
+        Site { file: &place.file, line: place.line, column: place.column, function: &place.function }
     }
 }
 

@@ -46,9 +46,7 @@ pub(super) fn write(out: &mut String, story: &Story, names: &Names<'_>, paint: P
 
 /// How many tasks are none of those that this is about: they could go on.
 fn free(story: &Story, state: &State) -> u64 {
-    let open = |(task, op): &&(TaskId, Op)| {
-        !story.failure.tasks.contains(task) && !state.blocks(*task, op)
-    };
+    let open = |(task, op): &&(TaskId, Op)| !story.failure.tasks.contains(task) && !state.blocks(*task, op);
     story.trace.pending.iter().filter(open).count() as u64
 }
 
@@ -96,11 +94,7 @@ fn entries(story: &Story, state: &State, names: &Names<'_>) -> Vec<Entry> {
 
 fn holds(held: &Held, names: &Names<'_>) -> String {
     let shared = if held.shared { " for reading" } else { "" };
-    format!(
-        "holds {}{shared}, since step {}",
-        names.object(held.object),
-        held.step
-    )
+    format!("holds {}{shared}, since step {}", names.object(held.object), held.step)
 }
 
 /// What a task waits for and who could end that; or what it could have done next.
@@ -110,13 +104,9 @@ fn intent(task: TaskId, op: &Op, state: &State, names: &Names<'_>) -> String {
     }
     let object = names.object(op.object);
     let holders = |object| {
-        let held = state.holders(object).map(|held| {
-            if held.task == task {
-                "itself"
-            } else {
-                names.task(held.task)
-            }
-        });
+        let held = state
+            .holders(object)
+            .map(|held| if held.task == task { "itself" } else { names.task(held.task) });
         let mut held: Vec<&str> = held.collect();
         held.dedup();
         held.join(", ")
@@ -132,7 +122,7 @@ fn intent(task: TaskId, op: &Op, state: &State, names: &Names<'_>) -> String {
         Kind::Wake => format!("waits at {object}; nobody notifies it"),
         Kind::Recv => format!("waits for a message at {object}; nobody sends"),
         Kind::Send | Kind::Handover => format!("waits for a receiver at {object}"),
-        Kind::Acquire => format!("waits for {} of {object}", words::count(op.arg, "permit")),
+        Kind::Acquire => format!("waits for {} of {object}", words::count(op.permits(), "permit")),
         Kind::Leave => format!("waits at {object} for others to arrive"),
         _ => format!("waits for {object} held by {}", holders(op.object)),
     }

@@ -28,11 +28,7 @@ pub struct Style {
 
 impl Default for Style {
     fn default() -> Style {
-        Style {
-            width: 120,
-            colour: false,
-            rows_max: 50,
-        }
+        Style { width: 120, colour: false, rows_max: 50 }
     }
 }
 
@@ -57,12 +53,7 @@ pub fn failure(
     }
     end::write(&mut out, story, &names, paint);
     legend(&mut out, story, &names, &shown, paint);
-    if story
-        .trace
-        .events
-        .iter()
-        .any(|event| words::is_weak(&event.op))
-    {
+    if story.trace.events.iter().any(|event| words::is_weak(&event.op)) {
         let _ = writeln!(out, "\n{}", words::WEAK_NOTE);
     }
     if !copy.is_empty() {
@@ -80,16 +71,11 @@ fn headline(out: &mut String, story: &Story, names: &Names<'_>, style: Style, pa
     let mut lines = message.lines();
     let kind = story.failure.kind.name();
     let first = format!("{kind}: {}", lines.next().unwrap_or_default());
-    for (index, line) in paint::wrap(&first, style.width, style.width.saturating_sub(4))
-        .iter()
-        .enumerate()
-    {
+    for (index, line) in paint::wrap(&first, style.width, style.width.saturating_sub(4)).iter().enumerate() {
         let line = match line.strip_prefix(kind) {
-            Some(rest) if index == 0 => format!(
-                "{}{}",
-                paint.with(Tone::Alarm, kind),
-                paint.with(Tone::Strong, rest)
-            ),
+            Some(rest) if index == 0 => {
+                format!("{}{}", paint.with(Tone::Alarm, kind), paint.with(Tone::Strong, rest))
+            }
             _ => format!("    {}", paint.with(Tone::Strong, line)),
         };
         let _ = writeln!(out, "{line}");
@@ -98,10 +84,7 @@ fn headline(out: &mut String, story: &Story, names: &Names<'_>, style: Style, pa
         let _ = writeln!(out, "    {}", paint::clean(line));
     }
     if !story.strategy.is_empty() {
-        let found = format!(
-            "found by {}, seed {}, run {}",
-            story.strategy, story.seed, story.run
-        );
+        let found = format!("found by {}, seed {}, run {}", story.strategy, story.seed, story.run);
         let _ = writeln!(out, "{}", paint.with(Tone::Quiet, &found));
     }
 }
@@ -122,23 +105,10 @@ fn legend(out: &mut String, story: &Story, names: &Names<'_>, shown: &[rows::Row
     if known.is_empty() {
         return;
     }
-    let _ = writeln!(
-        out,
-        "\n{}",
-        paint.with(Tone::Strong, "objects, and where each was first used")
-    );
-    let width = known
-        .iter()
-        .map(|(name, _)| paint::width(name))
-        .max()
-        .unwrap_or(0);
+    let _ = writeln!(out, "\n{}", paint.with(Tone::Strong, "objects, and where each was first used"));
+    let width = known.iter().map(|(name, _)| paint::width(name)).max().unwrap_or(0);
     for (name, place) in known.iter().take(end::LIST_MAX) {
-        let _ = writeln!(
-            out,
-            "  {}  {}",
-            paint::pad(name, width),
-            paint.with(Tone::Quiet, &place.link())
-        );
+        let _ = writeln!(out, "  {}  {}", paint::pad(name, width), paint.with(Tone::Quiet, &place.link()));
     }
     end::more(out, known.len(), "object");
 }
@@ -146,8 +116,5 @@ fn legend(out: &mut String, story: &Story, names: &Names<'_>, shown: &[rows::Row
 /// Whether the tasks of the failure stopped in the middle of their own code, so that what they
 /// are "about to do" means nothing.
 fn stopped_inside(kind: FailureKind) -> bool {
-    matches!(
-        kind,
-        FailureKind::Assertion | FailureKind::Panic | FailureKind::Misuse | FailureKind::Hang
-    )
+    matches!(kind, FailureKind::Assertion | FailureKind::Panic | FailureKind::Misuse | FailureKind::Hang)
 }

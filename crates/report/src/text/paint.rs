@@ -95,10 +95,7 @@ pub(crate) fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {
     }
     let room = if lines.is_empty() { first } else { rest };
     lines.push(fit(&line, room));
-    lines
-        .iter()
-        .map(|line| line.replace('\u{a0}', " "))
-        .collect()
+    lines.iter().map(|line| line.replace('\u{a0}', " ")).collect()
 }
 
 #[cfg(test)]

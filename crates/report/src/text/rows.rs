@@ -54,40 +54,19 @@ fn keep(story: &Story, moves: &[Move], rows_max: usize) -> BTreeSet<usize> {
     let events = &story.trace.events;
     let count = events.len();
     let mut kept: BTreeSet<usize> = (count - LAST.min(rows_max).min(count)..count).collect();
-    let involved: Vec<TaskId> = story
-        .failure
-        .tasks
-        .iter()
-        .copied()
-        .take(INVOLVED_MAX)
-        .collect();
+    let involved: Vec<TaskId> = story.failure.tasks.iter().copied().take(INVOLVED_MAX).collect();
     let state = State::after(events);
-    let of = |task: TaskId| {
-        (0..count)
-            .rev()
-            .filter(move |&step| events[step].task == task)
-    };
-    let last_of_each = involved
-        .iter()
-        .flat_map(|&task| of(task).take(LAST_OF_TASK));
-    let held = state
-        .held()
-        .iter()
-        .filter(|held| involved.contains(&held.task));
+    let of = |task: TaskId| (0..count).rev().filter(move |&step| events[step].task == task);
+    let last_of_each = involved.iter().flat_map(|&task| of(task).take(LAST_OF_TASK));
+    let held = state.held().iter().filter(|held| involved.contains(&held.task));
     let blamed = story.failure.sites.iter().take(INVOLVED_MAX);
     let blamed = blamed.filter_map(|&site| events.iter().rposition(|event| event.op.site == site));
     let made = (0..count).filter(|&step| match events[step].outcome {
         Outcome::Spawned(task) => involved.contains(&task),
         _ => false,
     });
-    let preempted = (1..count)
-        .rev()
-        .filter(|&step| moves[step] == Move::Preemption);
-    let telling = blamed
-        .chain(last_of_each)
-        .chain(held.map(|held| held.step))
-        .chain(made)
-        .chain(preempted);
+    let preempted = (1..count).rev().filter(|&step| moves[step] == Move::Preemption);
+    let telling = blamed.chain(last_of_each).chain(held.map(|held| held.step)).chain(made).chain(preempted);
     for step in telling {
         // A gap takes a row as well.
         if with_gaps(&kept, count).len() >= rows_max {

@@ -42,18 +42,12 @@ pub(super) fn sites(
     let columns = entries.iter().map(|(_, task)| width(&label(*task)));
     let columns = columns.max().unwrap_or(0);
     let lines = entries.iter().filter_map(|(site, _)| names.place(*site));
-    let digits = lines
-        .map(|place| place.line.to_string().len())
-        .max()
-        .unwrap_or(1);
+    let digits = lines.map(|place| place.line.to_string().len()).max().unwrap_or(1);
     for &(site, task) in entries.iter().take(SITES_MAX) {
         let Some(place) = names.place(site) else {
             continue;
         };
-        let mut line = format!(
-            "  {}",
-            paint.with(Tone::Strong, &pad(&label(task), columns))
-        );
+        let mut line = format!("  {}", paint.with(Tone::Strong, &pad(&label(task), columns)));
         if columns > 0 {
             line.push_str("  ");
         }
@@ -66,9 +60,7 @@ pub(super) fn sites(
         }
         let _ = writeln!(out, "{line}");
         let text = source(&place.file);
-        let text = text
-            .as_deref()
-            .and_then(|text| text.lines().nth(place.line.checked_sub(1)? as usize));
+        let text = text.as_deref().and_then(|text| text.lines().nth(place.line.checked_sub(1)? as usize));
         if let Some(text) = text {
             let number = paint.with(Tone::Quiet, &format!("{:>digits$} │", place.line));
             let _ = writeln!(out, "    {number} {}", clean(text.trim()));

@@ -24,11 +24,7 @@ struct Cell {
 
 /// A row ready for layout: its gutter and its cell, or a line across.
 enum Line {
-    Cell {
-        mark: &'static str,
-        step: String,
-        cell: Cell,
-    },
+    Cell { mark: &'static str, step: String, cell: Cell },
     Across(String),
 }
 
@@ -48,10 +44,7 @@ pub(super) fn write(
     rows: &[Row],
     style: Style,
 ) {
-    let lines: Vec<Line> = rows
-        .iter()
-        .map(|row| line(row, story, names, moves))
-        .collect();
+    let lines: Vec<Line> = rows.iter().map(|row| line(row, story, names, moves)).collect();
     let steps = story.trace.events.len().max(1) - 1;
     // Mark and number, with a space before, between and after.
     let gutter = steps.to_string().len().max(4) + 4;
@@ -60,19 +53,10 @@ pub(super) fn write(
     let mut rule = "─".repeat(gutter);
     let mut head = pad("", gutter - 5) + "step ";
     for (title, wide) in columns.titles.iter().zip(&columns.widths) {
-        let _ = write!(
-            head,
-            "│ {} ",
-            paint.with(Tone::Strong, &pad(&fit(title, *wide), *wide))
-        );
+        let _ = write!(head, "│ {} ", paint.with(Tone::Strong, &pad(&fit(title, *wide), *wide)));
         let _ = write!(rule, "┼{}", "─".repeat(wide + 2));
     }
-    let _ = writeln!(
-        out,
-        "{}\n{}",
-        head.trim_end(),
-        paint.with(Tone::Quiet, &rule)
-    );
+    let _ = writeln!(out, "{}\n{}", head.trim_end(), paint.with(Tone::Quiet, &rule));
     for line in &lines {
         let text = match line {
             Line::Across(text) => {
@@ -130,23 +114,13 @@ fn line(row: &Row, story: &Story, names: &Names<'_>, moves: &[Move]) -> Line {
         }
         Row::Stuck(task, op) => {
             let what = words::op(&op, names);
-            let cell = Cell {
-                task,
-                what,
-                site: Some(op.site),
-                tone: Tone::Alarm,
-            };
+            let cell = Cell { task, what, site: Some(op.site), tone: Tone::Alarm };
             (STUCK, String::new(), cell)
         }
         Row::Fell(task) => {
             let what = String::from(story.failure.kind.name());
             let site = story.failure.sites.first().copied();
-            let cell = Cell {
-                task,
-                what,
-                site,
-                tone: Tone::Alarm,
-            };
+            let cell = Cell { task, what, site, tone: Tone::Alarm };
             (STUCK, String::new(), cell)
         }
     };
@@ -161,19 +135,11 @@ fn gap(story: &Story, moves: &[Move], first: usize, missing: usize) -> Result<Ce
     let what = format!("… {} …", count(missing as u64, "event"));
     if events.iter().all(|event| event.task == task) {
         let (site, tone) = (None, Tone::Quiet);
-        return Ok(Cell {
-            task,
-            what,
-            site,
-            tone,
-        });
+        return Ok(Cell { task, what, site, tone });
     }
     let switches = moves[range].iter().filter(|m| **m != Move::Stay).count();
     let switches = count(switches as u64, "switch").replace("switchs", "switches");
-    Err(format!(
-        "… {} with {switches} …",
-        count(missing as u64, "event")
-    ))
+    Err(format!("… {} with {switches} …", count(missing as u64, "event")))
 }
 
 /// Who has which column, how wide it is, and how places are written.
@@ -208,25 +174,12 @@ impl Columns {
             own.truncate(keep);
             own.sort();
         }
-        let mut titles: Vec<String> = own
-            .iter()
-            .map(|task| String::from(names.label(*task)))
-            .collect();
+        let mut titles: Vec<String> = own.iter().map(|task| String::from(names.label(*task))).collect();
         if shared.is_some() {
             titles.push(format!("{} others", weights.len() - own.len()));
         }
-        let of_task = own
-            .iter()
-            .enumerate()
-            .map(|(column, task)| (*task, column))
-            .collect();
-        let mut columns = Columns {
-            titles,
-            widths: Vec::new(),
-            of_task,
-            shared,
-            places: Places::Files,
-        };
+        let of_task = own.iter().enumerate().map(|(column, task)| (*task, column)).collect();
+        let mut columns = Columns { titles, widths: Vec::new(), of_task, shared, places: Places::Files };
         let room = room.saturating_sub(3 * columns.titles.len());
         columns.measure(&cells, names);
         if columns.widths.iter().sum::<usize>() > room {
@@ -238,11 +191,7 @@ impl Columns {
     }
 
     fn column(&self, task: TaskId) -> usize {
-        self.of_task
-            .get(&task)
-            .copied()
-            .or(self.shared)
-            .unwrap_or(0)
+        self.of_task.get(&task).copied().or(self.shared).unwrap_or(0)
     }
 
     fn what(&self, cell: &Cell, names: &Names<'_>) -> String {
@@ -288,11 +237,7 @@ impl Columns {
         let texts = wrap(&self.what(cell, names), first, wide.saturating_sub(indent));
         let texts = texts.iter().enumerate().map(|(index, text)| {
             let place = std::mem::take(&mut place);
-            let (before, room) = if index == 0 {
-                (0, first)
-            } else {
-                (indent, wide.saturating_sub(indent))
-            };
+            let (before, room) = if index == 0 { (0, first) } else { (indent, wide.saturating_sub(indent)) };
             let after = if index == 0 { gap } else { 0 };
             format!(
                 "{}{}{}{}",
@@ -336,9 +281,7 @@ fn letters(cells: &[&Cell], names: &Names<'_>) -> Places {
     for cell in cells {
         let place = cell.site.and_then(|site| names.place(site));
         if let Some(place) = place {
-            letters
-                .entry(place.file.clone())
-                .or_insert_with(String::new);
+            letters.entry(place.file.clone()).or_insert_with(String::new);
         }
     }
     if letters.len() > 1 {
@@ -364,16 +307,9 @@ fn footer(out: &mut String, lines: &[Line], places: &Places, kind: FailureKind, 
         FailureKind::Deadlock => "waits for ever",
         _ => "fails here",
     };
-    let used = |wanted: &str| {
-        lines
-            .iter()
-            .any(|line| matches!(line, Line::Cell { mark, .. } if *mark == wanted))
-    };
-    let marks = [
-        (PREEMPTION, "preemption"),
-        (SWITCH, "switch"),
-        (STUCK, stuck),
-    ];
+    let used =
+        |wanted: &str| lines.iter().any(|line| matches!(line, Line::Cell { mark, .. } if *mark == wanted));
+    let marks = [(PREEMPTION, "preemption"), (SWITCH, "switch"), (STUCK, stuck)];
     let marks = marks.iter().filter(|(mark, _)| used(mark));
     let mut notes: Vec<String> = marks.map(|(mark, what)| format!("{mark} {what}")).collect();
     if let Places::Letters(letters) = places {
@@ -384,10 +320,6 @@ fn footer(out: &mut String, lines: &[Line], places: &Places, kind: FailureKind, 
         notes.extend(files);
     }
     if !notes.is_empty() {
-        let _ = writeln!(
-            out,
-            "{}",
-            paint.with(Tone::Quiet, &format!(" {}", notes.join("   ")))
-        );
+        let _ = writeln!(out, "{}", paint.with(Tone::Quiet, &format!(" {}", notes.join("   "))));
     }
 }

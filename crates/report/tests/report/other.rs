@@ -260,15 +260,13 @@ fn a_failure_for_tools() {
             1,
             2
           ]
-        }"#]].assert_eq(&serde_json::to_string_pretty(&value).unwrap());
+        }"#]]
+    .assert_eq(&serde_json::to_string_pretty(&value).unwrap());
 }
 
 #[test]
 fn all_events_of_a_long_run_are_there() {
     let value: serde_json::Value = serde_json::from_str(&json::failure(&stories::long())).unwrap();
-    assert_eq!(
-        value["events"].as_array().unwrap().len(),
-        stories::long().trace.events.len()
-    );
+    assert_eq!(value["events"].as_array().unwrap().len(), stories::long().trace.events.len());
     assert_eq!(value["memory_model"], "sc");
 }

@@ -17,16 +17,10 @@ fn no_line_is_wider_than_it_may_be() {
     ];
     for story in &stories {
         for width in [60, 80, 110, 160] {
-            let style = Style {
-                width,
-                ..Style::default()
-            };
+            let style = Style { width, ..Style::default() };
             let text = render(story, style);
             let table = text.lines().skip_while(|line| !line.contains("step │"));
-            for line in table
-                .take_while(|line| !line.is_empty())
-                .filter(|line| line.contains('│'))
-            {
+            for line in table.take_while(|line| !line.is_empty()).filter(|line| line.contains('│')) {
                 let wide = unicode_width::UnicodeWidthStr::width(line);
                 assert!(wide <= width, "{wide} > {width}: {line}\n{text}");
             }
@@ -38,23 +32,13 @@ fn no_line_is_wider_than_it_may_be() {
 fn colour_changes_nothing_else() {
     let story = stories::condvar();
     let plain = render(&story, Style::default());
-    let mut coloured = render(
-        &story,
-        Style {
-            colour: true,
-            ..Style::default()
-        },
-    );
+    let mut coloured = render(&story, Style { colour: true, ..Style::default() });
     assert!(coloured.contains("\x1b[1;31mdeadlock\x1b[0m"));
     while let Some(start) = coloured.find('\x1b') {
         let end = start + coloured[start..].find('m').unwrap();
         coloured.replace_range(start..=end, "");
     }
-    let trimmed = |text: &str| {
-        text.lines()
-            .map(|line| format!("{}\n", line.trim_end()))
-            .collect::<String>()
-    };
+    let trimmed = |text: &str| text.lines().map(|line| format!("{}\n", line.trim_end())).collect::<String>();
     assert_eq!(trimmed(&coloured), trimmed(&plain));
 }
 
@@ -84,11 +68,8 @@ fn nonsense_is_told_too() {
         story.places.remove(&SiteId(6));
         story.tasks.truncate(rng.below(6) as usize);
         story.objects.truncate(rng.below(9) as usize);
-        let style = Style {
-            width: rng.below(40) as usize,
-            rows_max: rng.below(30) as usize,
-            colour: rng.coin(),
-        };
+        let style =
+            Style { width: rng.below(40) as usize, rows_max: rng.below(30) as usize, colour: rng.coin() };
         assert!(!render(&story, style).is_empty());
     }
     let mut empty = stories::race();

@@ -2,9 +2,7 @@
 
 use raddle_model::objects::State;
 use raddle_model::world::Life;
-use raddle_model::{
-    Event, Failure, FailureKind, Kind, ObjectId, Op, Outcome, SiteId, TaskId, Trace, World,
-};
+use raddle_model::{Event, Failure, FailureKind, Kind, ObjectId, Op, Outcome, SiteId, TaskId, Trace, World};
 use raddle_report::{ObjectInfo, Place, Story};
 use std::collections::BTreeMap;
 
@@ -20,12 +18,7 @@ impl Script {
     pub(crate) fn new() -> Script {
         let mut world = World::default();
         world.begin(0);
-        Script {
-            world,
-            events: Vec::new(),
-            places: BTreeMap::new(),
-            names: BTreeMap::new(),
-        }
+        Script { world, events: Vec::new(), places: BTreeMap::new(), names: BTreeMap::new() }
     }
 
     pub(crate) fn site(&mut self, line: u32) -> SiteId {
@@ -34,12 +27,7 @@ impl Script {
         } else {
             ("src/store/queue.rs", "store::queue::push")
         };
-        let place = Place {
-            file: file.into(),
-            line: line % 1_000,
-            column: 9,
-            function: function.into(),
-        };
+        let place = Place { file: file.into(), line: line % 1_000, column: 9, function: function.into() };
         self.places.insert(SiteId(line), place);
         SiteId(line)
     }
@@ -82,12 +70,7 @@ impl Script {
         assert!(self.world.announce(by, op), "{by:?} cannot {op:?}");
         let index = self.world.task(by).events;
         let outcome = self.world.step(by, pick);
-        self.events.push(Event {
-            task: by,
-            index,
-            op,
-            outcome,
-        });
+        self.events.push(Event { task: by, index, op, outcome });
         outcome
     }
 
@@ -119,12 +102,7 @@ impl Script {
         };
         let objects = world.objects().iter().zip(0..);
         Story {
-            failure: Failure {
-                kind,
-                message: message.into(),
-                tasks: tasks.to_vec(),
-                sites,
-            },
+            failure: Failure { kind, message: message.into(), tasks: tasks.to_vec(), sites },
             trace: Trace {
                 pending: world
                     .live()

@@ -38,10 +38,7 @@ pub(crate) fn lost_update() -> Story {
     let b = run.spawn(MAIN, 8);
     for task in [a, b] {
         let site = run.site(5);
-        run.op(
-            task,
-            Op::new(Kind::Load, counter, site).order(Order::Relaxed),
-        );
+        run.op(task, Op::new(Kind::Load, counter, site).order(Order::Relaxed));
     }
     for task in [a, b] {
         run.go(task, Kind::Store, counter, 6);
@@ -63,11 +60,7 @@ pub(crate) fn condvar() -> Story {
     let mut run = Script::new();
     let mutex = run.object(State::Mutex(Mutex::default()), 4);
     let ready = run.object(State::Condvar(Default::default()), 6);
-    let tasks = [
-        run.spawn(MAIN, 20),
-        run.spawn(MAIN, 20),
-        run.spawn(MAIN, 21),
-    ];
+    let tasks = [run.spawn(MAIN, 20), run.spawn(MAIN, 20), run.spawn(MAIN, 21)];
     let site = run.site(6);
     let wait = Op::new(Kind::Wait, ready, site).second(mutex);
     let wake = Op::new(Kind::Wake, ready, site).second(mutex);
@@ -105,9 +98,8 @@ pub(crate) fn condvar() -> Story {
     run.about_op(tasks[0], wake);
     let own = run.task(tasks[0]);
     run.about(MAIN, Kind::Join, own, 26);
-    let message = format!(
-        "main waits for main/0 to exit; main/0 waits for condvar {ready:?} and nobody notifies it"
-    );
+    let message =
+        format!("main waits for main/0 to exit; main/0 waits for condvar {ready:?} and nobody notifies it");
     run.fails(FailureKind::Deadlock, &message, &[MAIN, tasks[0]], &[26, 6])
 }
 
@@ -126,16 +118,8 @@ pub(crate) fn five() -> Story {
     run.go(tasks[2], Kind::Arrive, gate, 70);
     run.go(tasks[0], Kind::Arrive, gate, 71);
     let site = run.site(1_062);
-    run.op(
-        tasks[3],
-        Op::new(Kind::Recv, queue, site)
-            .mode(Mode::Timed)
-            .arg(2_000_000),
-    );
-    run.op(
-        tasks[3],
-        Op::new(Kind::WriteLock, table, site).mode(Mode::Try),
-    );
+    run.op(tasks[3], Op::new(Kind::Recv, queue, site).mode(Mode::Timed).arg(2_000_000));
+    run.op(tasks[3], Op::new(Kind::WriteLock, table, site).mode(Mode::Try));
     run.go(tasks[1], Kind::ReadUnlock, table, 1_043);
     run.about(tasks[0], Kind::Leave, gate, 71);
     run.about(tasks[1], Kind::Recv, queue, 1_061);
@@ -144,14 +128,8 @@ pub(crate) fn five() -> Story {
     let own = run.task(tasks[0]);
     run.about(MAIN, Kind::Join, own, 105);
     let all = [MAIN, tasks[0], tasks[1], tasks[2], tasks[3]];
-    let message =
-        "main waits for main/0 to exit; main/0 waits for barrier and not enough tasks arrive";
-    run.fails(
-        FailureKind::Deadlock,
-        message,
-        &all,
-        &[105, 71, 1_061, 70, 1_042],
-    )
+    let message = "main waits for main/0 to exit; main/0 waits for barrier and not enough tasks arrive";
+    run.fails(FailureKind::Deadlock, message, &all, &[105, 71, 1_061, 70, 1_042])
 }
 
 /// Two plain accesses that nothing orders.
@@ -170,11 +148,7 @@ pub(crate) fn race() -> Story {
 /// Ten thousand events of three tasks, the first of which keeps a mutex from the start.
 pub(crate) fn long() -> Story {
     let mut run = Script::new();
-    let tasks = [
-        run.spawn(MAIN, 30),
-        run.spawn(MAIN, 31),
-        run.spawn(MAIN, 32),
-    ];
+    let tasks = [run.spawn(MAIN, 30), run.spawn(MAIN, 31), run.spawn(MAIN, 32)];
     let early = run.object(State::Mutex(Mutex::default()), 12);
     let late = run.object(State::Mutex(Mutex::default()), 20);
     let counter = run.object(State::Atomic, 40);

@@ -11,10 +11,8 @@ fn source(file: &str) -> Option<String> {
 }
 
 pub(crate) fn render(story: &Story, style: Style) -> String {
-    let copy = [
-        "raddle replay raddle-out/deadlock-17.raddle",
-        "raddle minimize raddle-out/deadlock-17.raddle",
-    ];
+    let copy =
+        ["raddle replay raddle-out/deadlock-17.raddle", "raddle minimize raddle-out/deadlock-17.raddle"];
     text::failure(story, style, &source, &copy.map(String::from))
 }
 

@@ -34,30 +34,12 @@ enum Target {
 impl From<&current::Target> for Target {
     fn from(target: &current::Target) -> Target {
         match target.clone() {
-            current::Target::Library {
-                package,
-                test,
-                executable,
-                body,
-            } => Target::Library {
-                package,
-                test,
-                executable,
-                body,
-            },
-            current::Target::Native {
-                path,
-                build_id,
-                argv,
-                env,
-                stdin,
-            } => Target::Native {
-                path,
-                build_id,
-                argv,
-                env,
-                stdin,
-            },
+            current::Target::Library { package, test, executable, body } => {
+                Target::Library { package, test, executable, body }
+            }
+            current::Target::Native { path, build_id, argv, env, stdin } => {
+                Target::Native { path, build_id, argv, env, stdin }
+            }
         }
     }
 }
@@ -65,30 +47,12 @@ impl From<&current::Target> for Target {
 impl From<Target> for current::Target {
     fn from(target: Target) -> current::Target {
         match target {
-            Target::Library {
-                package,
-                test,
-                executable,
-                body,
-            } => current::Target::Library {
-                package,
-                test,
-                executable,
-                body,
-            },
-            Target::Native {
-                path,
-                build_id,
-                argv,
-                env,
-                stdin,
-            } => current::Target::Native {
-                path,
-                build_id,
-                argv,
-                env,
-                stdin,
-            },
+            Target::Library { package, test, executable, body } => {
+                current::Target::Library { package, test, executable, body }
+            }
+            Target::Native { path, build_id, argv, env, stdin } => {
+                current::Target::Native { path, build_id, argv, env, stdin }
+            }
         }
     }
 }
@@ -197,11 +161,7 @@ impl TryFrom<Failure> for FailureFile {
             places.insert(SiteId(place.site), known);
         }
         let objects = file.objects.iter().map(|&(id, noun, site)| {
-            Ok(current::ObjectInfo {
-                id: ObjectId(id),
-                noun: text(noun)?,
-                site: SiteId(site),
-            })
+            Ok(current::ObjectInfo { id: ObjectId(id), noun: text(noun)?, site: SiteId(site) })
         });
         let objects = objects.collect::<Result<_, Misfit>>()?;
         let plan = raddle_model::Plan::try_from(file.plan)?;
@@ -224,11 +184,7 @@ impl TryFrom<Failure> for FailureFile {
             tasks: file.tasks,
             objects,
             places,
-            found: current::Found {
-                strategy: file.strategy,
-                seed: file.seed,
-                run: file.run,
-            },
+            found: current::Found { strategy: file.strategy, seed: file.seed, run: file.run },
             memory_model: file.memory_model,
         })
     }

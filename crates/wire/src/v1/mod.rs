@@ -19,11 +19,7 @@ pub(crate) struct Misfit(pub(crate) &'static str);
 
 impl Misfit {
     pub(crate) fn in_a(self, what: What) -> WireError {
-        WireError::Damaged {
-            what,
-            at: None,
-            why: String::from(self.0),
-        }
+        WireError::Damaged { what, at: None, why: String::from(self.0) }
     }
 }
 

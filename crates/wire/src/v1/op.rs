@@ -46,16 +46,7 @@ pub(crate) struct Op {
 
 impl From<&raddle_model::Op> for Op {
     fn from(op: &raddle_model::Op) -> Op {
-        let raddle_model::Op {
-            kind,
-            mode,
-            order,
-            object,
-            second,
-            span,
-            arg,
-            site,
-        } = *op;
+        let raddle_model::Op { kind, mode, order, object, second, span, arg, site } = *op;
         let whole = span == raddle_model::Span::WHOLE;
         Op {
             kind: kind.into(),

@@ -4,7 +4,7 @@ use super::{Misfit, mirror};
 use crate::pack::{self, Reader};
 use alloc::vec::Vec;
 use raddle_model::SiteId;
-use raddle_model::plan::{Covered, TaskWeight, Weights};
+use raddle_model::plan::{self as model, Covered, TaskWeight, Weights};
 use serde::{Deserialize, Serialize};
 
 mirror!(TimeMode of raddle_model::TimeMode { Any, Lazy });
@@ -35,18 +35,12 @@ impl TryFrom<Schedule> for raddle_model::Schedule {
     type Error = Misfit;
 
     fn try_from(schedule: Schedule) -> Result<raddle_model::Schedule, Misfit> {
-        let mut reader = Reader {
-            rest: &schedule.decisions,
-        };
+        let mut reader = Reader { rest: &schedule.decisions };
         let decisions = pack::take_decisions(&mut reader);
         match decisions {
             Ok(decisions) if reader.rest.is_empty() => Ok(raddle_model::Schedule {
                 decisions,
-                checks: schedule
-                    .checks
-                    .into_iter()
-                    .map(u32::from_le_bytes)
-                    .collect(),
+                checks: schedule.checks.into_iter().map(u32::from_le_bytes).collect(),
                 fingerprint: u128::from_le_bytes(schedule.fingerprint),
             }),
             _ => Err(Misfit("its decisions cannot be read")),
@@ -64,9 +58,10 @@ enum Tail {
         length: u64,
     },
     Pos,
-    Surw {
-        tasks: Vec<(u64, u32)>,
-        contended: Vec<u32>,
+    Walks {
+        length: u64,
+        /// Name, contended accesses.
+        tasks: Vec<([u8; 8], Vec<Contended>)>,
     },
     Coverage {
         sites: Vec<u32>,
@@ -74,6 +69,29 @@ enum Tail {
     },
     Stay,
     None,
+}
+
+/// An access that conflicts with one of another task.
+#[derive(Serialize, Deserialize)]
+struct Contended {
+    index: u32,
+    site: u32,
+    object: u32,
+    write: bool,
+}
+
+impl From<&model::Contended> for Contended {
+    fn from(access: &model::Contended) -> Contended {
+        let model::Contended { index, site, object, write } = *access;
+        Contended { index, site: site.0, object, write }
+    }
+}
+
+impl From<Contended> for model::Contended {
+    fn from(access: Contended) -> model::Contended {
+        let Contended { index, site, object, write } = access;
+        model::Contended { index, site: SiteId(site), object, write }
+    }
 }
 
 fn numbers(sites: &[SiteId]) -> Vec<u32> {
@@ -92,9 +110,14 @@ impl From<&raddle_model::Tail> for Tail {
             Model::Rapos => Tail::Rapos,
             &Model::Pct { depth, length } => Tail::Pct { depth, length },
             Model::Pos => Tail::Pos,
-            Model::Surw(Weights { tasks, contended }) => Tail::Surw {
-                tasks: tasks.iter().map(|t| (t.name, t.operations)).collect(),
-                contended: numbers(contended),
+            Model::Walks(Weights { length, tasks }) => Tail::Walks {
+                length: *length,
+                tasks: tasks
+                    .iter()
+                    .map(|task| {
+                        (task.name.to_le_bytes(), task.accesses.iter().map(Contended::from).collect())
+                    })
+                    .collect(),
             },
             Model::Coverage(Covered { sites, pairs }) => Tail::Coverage {
                 sites: numbers(sites),
@@ -114,19 +137,16 @@ impl From<Tail> for raddle_model::Tail {
             Tail::Rapos => Model::Rapos,
             Tail::Pct { depth, length } => Model::Pct { depth, length },
             Tail::Pos => Model::Pos,
-            Tail::Surw { tasks, contended } => Model::Surw(Weights {
-                tasks: tasks
-                    .into_iter()
-                    .map(|(name, operations)| TaskWeight { name, operations })
-                    .collect(),
-                contended: sites(contended),
-            }),
+            Tail::Walks { length, tasks } => {
+                let task = |(name, accesses): ([u8; 8], Vec<Contended>)| TaskWeight {
+                    name: u64::from_le_bytes(name),
+                    accesses: accesses.into_iter().map(model::Contended::from).collect(),
+                };
+                Model::Walks(Weights { length, tasks: tasks.into_iter().map(task).collect() })
+            }
             Tail::Coverage { sites: seen, pairs } => Model::Coverage(Covered {
                 sites: sites(seen),
-                pairs: pairs
-                    .into_iter()
-                    .map(|(from, to)| (SiteId(from), SiteId(to)))
-                    .collect(),
+                pairs: pairs.into_iter().map(|(from, to)| (SiteId(from), SiteId(to))).collect(),
             }),
             Tail::Stay => Model::Stay,
             Tail::None => Model::None,
@@ -155,12 +175,7 @@ impl From<&raddle_model::Plan> for Plan {
             seed,
             prefix,
             tail,
-            points:
-                raddle_model::PointSet {
-                    all_accesses,
-                    releases,
-                    accesses,
-                },
+            points: raddle_model::PointSet { all_accesses, releases, accesses },
             time,
             spin,
             spurious_max,

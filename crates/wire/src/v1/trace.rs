@@ -52,11 +52,7 @@ impl Trace {
                 (event.task.0, op, event.outcome.into())
             })
             .collect();
-        let pending = trace
-            .pending
-            .iter()
-            .map(|(task, op)| (task.0, ops.number(op)))
-            .collect();
+        let pending = trace.pending.iter().map(|(task, op)| (task.0, ops.number(op))).collect();
         let parents = trace.parents.iter().map(|parent| parent.map(|task| task.0));
         let names = trace.names.iter().map(|name| name.to_le_bytes());
         Trace {
@@ -69,21 +65,15 @@ impl Trace {
     }
 
     /// Everything that indexes something is checked here: whoever reads a trace may rely on it.
-    pub(crate) fn into_model(
-        self,
-        prefix: &raddle_model::Schedule,
-    ) -> Result<raddle_model::Trace, Misfit> {
+    pub(crate) fn into_model(self, prefix: &raddle_model::Schedule) -> Result<raddle_model::Trace, Misfit> {
         let count = self.tasks.len() as u32;
         let task = |number: u32| {
             let known = number < count;
-            known
-                .then_some(TaskId(number))
-                .ok_or(Misfit("it names a task that the run did not have"))
+            known.then_some(TaskId(number)).ok_or(Misfit("it names a task that the run did not have"))
         };
         let op = |number: u32| {
             let op = self.ops.get(number as usize).copied();
-            op.map(raddle_model::Op::from)
-                .ok_or(Misfit("it names an operation that is not there"))
+            op.map(raddle_model::Op::from).ok_or(Misfit("it names an operation that is not there"))
         };
         let mut indexes = alloc::vec![0u32; self.tasks.len()];
         let mut events = Vec::new();
@@ -118,11 +108,7 @@ impl Trace {
         Ok(raddle_model::Trace {
             events,
             pending,
-            names: self
-                .tasks
-                .iter()
-                .map(|&(name, _)| u64::from_le_bytes(name))
-                .collect(),
+            names: self.tasks.iter().map(|&(name, _)| u64::from_le_bytes(name)).collect(),
             parents,
             schedule,
         })

@@ -2,10 +2,10 @@
 
 use crate::samples::{KINDS, MODES, ORDERS};
 use proptest::prelude::*;
-use raddle_model::plan::{Covered, TaskWeight, Weights};
+use raddle_model::plan::{Contended, Covered, TaskWeight, Weights};
 use raddle_model::{
-    Decision, Event, ObjectId, Op, Outcome, Plan, PointSet, Schedule, SiteId, Span, SpinMode, Tail,
-    TaskId, TimeMode, Trace,
+    Decision, Event, ObjectId, Op, Outcome, Plan, PointSet, Schedule, SiteId, Span, SpinMode, Tail, TaskId,
+    TimeMode, Trace,
 };
 
 fn any_decision() -> impl Strategy<Value = Decision> {
@@ -21,35 +21,32 @@ fn any_schedule() -> impl Strategy<Value = Schedule> {
     let checks = prop::collection::vec(any::<u32>(), 0..6);
     let fingerprint = prop_oneof![Just(0u128), any::<u128>()];
     (runs, checks, fingerprint).prop_map(|(runs, checks, fingerprint)| Schedule {
-        decisions: runs
-            .into_iter()
-            .flat_map(|(decision, count)| vec![decision; count])
-            .collect(),
+        decisions: runs.into_iter().flat_map(|(decision, count)| vec![decision; count]).collect(),
         checks,
         fingerprint,
     })
 }
 
 fn sorted_sites() -> impl Strategy<Value = Vec<SiteId>> {
-    prop::collection::btree_set(any::<u32>().prop_map(SiteId), 0..5)
-        .prop_map(|set| set.into_iter().collect())
+    prop::collection::btree_set(any::<u32>().prop_map(SiteId), 0..5).prop_map(|set| set.into_iter().collect())
 }
 
 fn any_tail() -> impl Strategy<Value = Tail> {
-    let weight = (any::<u64>(), any::<u32>());
-    let weight = weight.prop_map(|(name, operations)| TaskWeight { name, operations });
+    let access = (any::<[u32; 3]>(), any::<bool>());
+    let access = access.prop_map(|([index, site, object], write)| Contended {
+        index,
+        site: SiteId(site),
+        object,
+        write,
+    });
+    let weight = (any::<u64>(), prop::collection::vec(access, 0..5));
+    let weight = weight.prop_map(|(name, accesses)| TaskWeight { name, accesses });
     let pair = (any::<u32>(), any::<u32>()).prop_map(|(a, b)| (SiteId(a), SiteId(b)));
     prop_oneof![
-        prop::sample::select(vec![
-            Tail::Random,
-            Tail::Rapos,
-            Tail::Pos,
-            Tail::Stay,
-            Tail::None
-        ]),
+        prop::sample::select(vec![Tail::Random, Tail::Rapos, Tail::Pos, Tail::Stay, Tail::None]),
         (any::<u32>(), any::<u64>()).prop_map(|(depth, length)| Tail::Pct { depth, length }),
-        (prop::collection::vec(weight, 0..5), sorted_sites())
-            .prop_map(|(tasks, contended)| Tail::Surw(Weights { tasks, contended })),
+        (prop::collection::vec(weight, 0..5), any::<u64>())
+            .prop_map(|(tasks, length)| Tail::Walks(Weights { length, tasks })),
         (sorted_sites(), prop::collection::vec(pair, 0..5))
             .prop_map(|(sites, pairs)| Tail::Coverage(Covered { sites, pairs })),
     ]
@@ -61,31 +58,17 @@ pub(crate) fn any_plan() -> impl Strategy<Value = Plan> {
     let modes = (any::<bool>(), any::<bool>());
     let spurious = prop_oneof![Just(0u32), any::<u32>()];
     let steps = prop_oneof![Just(1_000_000u64), any::<u64>()];
-    let parts = (
-        any::<u64>(),
-        any_schedule(),
-        any_tail(),
-        points,
-        modes,
-        spurious,
-        steps,
-    );
-    parts.prop_map(
-        |(seed, prefix, tail, points, (lazy, off), spurious_max, steps_max)| Plan {
-            seed,
-            prefix,
-            tail,
-            points: PointSet {
-                all_accesses: points.0,
-                releases: points.1,
-                accesses: points.2,
-            },
-            time: if lazy { TimeMode::Lazy } else { TimeMode::Any },
-            spin: if off { SpinMode::Off } else { SpinMode::Park },
-            spurious_max,
-            steps_max,
-        },
-    )
+    let parts = (any::<u64>(), any_schedule(), any_tail(), points, modes, spurious, steps);
+    parts.prop_map(|(seed, prefix, tail, points, (lazy, off), spurious_max, steps_max)| Plan {
+        seed,
+        prefix,
+        tail,
+        points: PointSet { all_accesses: points.0, releases: points.1, accesses: points.2 },
+        time: if lazy { TimeMode::Lazy } else { TimeMode::Any },
+        spin: if off { SpinMode::Off } else { SpinMode::Park },
+        spurious_max,
+        steps_max,
+    })
 }
 
 fn any_op() -> impl Strategy<Value = Op> {
@@ -139,19 +122,12 @@ pub(crate) fn any_trace() -> impl Strategy<Value = Trace> {
             let number = |(task, op, outcome): (u32, Op, Outcome)| {
                 let index = indexes[task as usize];
                 indexes[task as usize] += 1;
-                Event {
-                    task: TaskId(task),
-                    index,
-                    op,
-                    outcome,
-                }
+                Event { task: TaskId(task), index, op, outcome }
             };
             Trace {
                 events: events.into_iter().map(number).collect(),
                 pending: pending.into_iter().map(|(t, op)| (TaskId(t), op)).collect(),
-                parents: (0..names.len() as u32)
-                    .map(|t| t.checked_sub(1).map(TaskId))
-                    .collect(),
+                parents: (0..names.len() as u32).map(|t| t.checked_sub(1).map(TaskId)).collect(),
                 names,
                 schedule,
             }

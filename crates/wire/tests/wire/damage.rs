@@ -15,24 +15,16 @@ fn any_failure() -> impl Strategy<Value = FailureFile> {
         proptest::prelude::any::<bool>(),
         proptest::prelude::any::<[u64; 2]>(),
     );
-    parts.prop_map(
-        |(plan, mut trace, (message, strategy), same, [seed, run])| {
-            let mut file = samples::deadlock();
-            if same {
-                trace.schedule = plan.prefix.clone();
-            }
-            file.failure
-                .tasks
-                .retain(|task| task.index() < trace.names.len());
-            file.failure.message = message;
-            (file.found.strategy, file.found.seed, file.found.run) = (strategy, seed, run);
-            FailureFile {
-                plan,
-                trace,
-                ..file
-            }
-        },
-    )
+    parts.prop_map(|(plan, mut trace, (message, strategy), same, [seed, run])| {
+        let mut file = samples::deadlock();
+        if same {
+            trace.schedule = plan.prefix.clone();
+        }
+        file.failure.tasks.retain(|task| task.index() < trace.names.len());
+        file.failure.message = message;
+        (file.found.strategy, file.found.seed, file.found.run) = (strategy, seed, run);
+        FailureFile { plan, trace, ..file }
+    })
 }
 
 proptest! {

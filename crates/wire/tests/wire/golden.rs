@@ -12,9 +12,7 @@ use std::path::PathBuf;
 
 /// Reads a golden file; makes it first if it is missing and that was asked for.
 fn golden(name: &str, current: &[u8]) -> Vec<u8> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("golden")
-        .join(name);
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden").join(name);
     if !path.exists() && std::env::var_os("UPDATE_EXPECT").is_some() {
         fs::write(&path, current).expect("writing a golden file");
     }
@@ -29,17 +27,9 @@ fn schedules() {
             let file = format!("schedule-{version}-{name}.txt");
             let stored = golden(&file, format!("{now}\n").as_bytes());
             let text = String::from_utf8(stored).expect("text");
-            assert_eq!(
-                schedule::decode(&text, samples::site),
-                Ok(plan.clone()),
-                "{file}"
-            );
+            assert_eq!(schedule::decode(&text, samples::site), Ok(plan.clone()), "{file}");
             if version == ScheduleVersion::CURRENT.0 {
-                assert_eq!(
-                    text.trim_end(),
-                    now,
-                    "{file}: the format changed without a new version"
-                );
+                assert_eq!(text.trim_end(), now, "{file}: the format changed without a new version");
             }
         }
     }
@@ -48,21 +38,14 @@ fn schedules() {
 #[test]
 fn plans() {
     for (name, tail) in samples::tails() {
-        let value = Plan {
-            tail,
-            seed: 9,
-            ..samples::rich()
-        };
+        let value = Plan { tail, seed: 9, ..samples::rich() };
         let now = plan::encode(&value);
         for version in PlanVersion::OLDEST.0..=PlanVersion::CURRENT.0 {
             let file = format!("plan-{version}-{name}.bin");
             let stored = golden(&file, &now);
             assert_eq!(plan::decode(&stored), Ok(value.clone()), "{file}");
             if version == PlanVersion::CURRENT.0 {
-                assert_eq!(
-                    stored, now,
-                    "{file}: the format changed without a new version"
-                );
+                assert_eq!(stored, now, "{file}: the format changed without a new version");
             }
         }
     }
@@ -70,20 +53,14 @@ fn plans() {
 
 #[test]
 fn failures() {
-    for (name, value) in [
-        ("deadlock", samples::deadlock()),
-        ("everything", samples::everything()),
-    ] {
+    for (name, value) in [("deadlock", samples::deadlock()), ("everything", samples::everything())] {
         let now = failure::encode(&value);
         for version in FailureVersion::OLDEST.0..=FailureVersion::CURRENT.0 {
             let file = format!("failure-{version}-{name}.raddle");
             let stored = golden(&file, &now);
             assert_eq!(failure::decode(&stored), Ok(value.clone()), "{file}");
             if version == FailureVersion::CURRENT.0 {
-                assert_eq!(
-                    stored, now,
-                    "{file}: the format changed without a new version"
-                );
+                assert_eq!(stored, now, "{file}: the format changed without a new version");
             }
         }
     }

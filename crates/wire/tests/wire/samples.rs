@@ -1,10 +1,10 @@
 //! Values for the tests: small plans and failures like real ones, of which the golden files are
 //! made. To change them is to change golden files of released versions: add new ones instead.
 
-use raddle_model::plan::{Covered, TaskWeight, Weights};
+use raddle_model::plan::{Contended, Covered, TaskWeight, Weights};
 use raddle_model::{
-    Decision, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op, Order, Outcome, Plan,
-    PointSet, Schedule, SiteId, Span, SpinMode, Tail, TaskId, TimeMode, Trace,
+    Decision, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op, Order, Outcome, Plan, PointSet,
+    Schedule, SiteId, Span, SpinMode, Tail, TaskId, TimeMode, Trace,
 };
 use raddle_wire::{FailureFile, Found, ObjectInfo, Place, SiteKey, Target};
 use std::collections::BTreeMap;
@@ -39,11 +39,7 @@ pub(crate) fn rich() -> Plan {
     plan.prefix.decisions.push(Decision::Choose(3));
     plan.prefix.decisions.push(Decision::Choose(3));
     plan.prefix.decisions.push(Decision::Choose(1_000_000));
-    plan.points = PointSet {
-        all_accesses: true,
-        releases: true,
-        accesses: vec![SiteId(4), SiteId(70_000)],
-    };
+    plan.points = PointSet { all_accesses: true, releases: true, accesses: vec![SiteId(4), SiteId(70_000)] };
     plan.time = TimeMode::Lazy;
     plan.spin = SpinMode::Off;
     plan.spurious_max = 2;
@@ -56,43 +52,26 @@ pub(crate) fn tails() -> Vec<(&'static str, Tail)> {
     vec![
         ("random", Tail::Random),
         ("rapos", Tail::Rapos),
-        (
-            "pct",
-            Tail::Pct {
-                depth: 3,
-                length: 1_000,
-            },
-        ),
+        ("pct", Tail::Pct { depth: 3, length: 1_000 }),
         ("pos", Tail::Pos),
         (
-            "surw",
-            Tail::Surw(Weights {
+            "walks",
+            Tail::Walks(Weights {
+                length: 300,
                 tasks: vec![TaskWeight {
                     name: 0x1122_3344_5566_7788,
-                    operations: 12,
+                    accesses: vec![Contended { index: 4, site: SiteId(9), object: 2, write: true }],
                 }],
-                contended: vec![SiteId(3), SiteId(9)],
             }),
         ),
-        (
-            "coverage",
-            Tail::Coverage(Covered {
-                sites: vec![SiteId(1)],
-                pairs: vec![(SiteId(1), SiteId(2))],
-            }),
-        ),
+        ("coverage", Tail::Coverage(Covered { sites: vec![SiteId(1)], pairs: vec![(SiteId(1), SiteId(2))] })),
         ("stay", Tail::Stay),
         ("none", Tail::None),
     ]
 }
 
 fn place(line: u32, function: &str) -> Place {
-    Place {
-        file: "src/bank.rs".into(),
-        line,
-        column: 9,
-        function: function.into(),
-    }
+    Place { file: "src/bank.rs".into(), line, column: 9, function: function.into() }
 }
 
 /// Two tasks that take two mutexes in opposite orders.
@@ -101,12 +80,7 @@ pub(crate) fn deadlock() -> FailureFile {
     let site = SiteId;
     let lock = |object, at| Op::new(Kind::Lock, object, site(at));
     let spawn = |at| Op::new(Kind::Spawn, ObjectId::NONE, site(at));
-    let event = |task, index, op, outcome| Event {
-        task: TaskId(task),
-        index,
-        op,
-        outcome,
-    };
+    let event = |task, index, op, outcome| Event { task: TaskId(task), index, op, outcome };
     let events = vec![
         event(0, 0, spawn(1), Outcome::Spawned(TaskId(1))),
         event(0, 1, spawn(2), Outcome::Spawned(TaskId(2))),
@@ -130,11 +104,7 @@ pub(crate) fn deadlock() -> FailureFile {
         parents: vec![None, Some(TaskId(0)), Some(TaskId(0))],
         schedule: plan.prefix.clone(),
     };
-    let object = |id, noun: &str, at| ObjectInfo {
-        id: ObjectId(id),
-        noun: noun.into(),
-        site: site(at),
-    };
+    let object = |id, noun: &str, at| ObjectInfo { id: ObjectId(id), noun: noun.into(), site: site(at) };
     let places: BTreeMap<SiteId, Place> = [
         (1, 30, "main"),
         (2, 31, "main"),
@@ -158,9 +128,8 @@ pub(crate) fn deadlock() -> FailureFile {
         plan,
         failure: Failure {
             kind: FailureKind::Deadlock,
-            message:
-                "main/0 waits for mutex o4 held by main/1; main/1 waits for mutex o3 held by main/0"
-                    .into(),
+            message: "main/0 waits for mutex o4 held by main/1; main/1 waits for mutex o3 held by main/0"
+                .into(),
             tasks: vec![TaskId(1), TaskId(2)],
             sites: vec![site(4), site(6)],
         },
@@ -174,11 +143,7 @@ pub(crate) fn deadlock() -> FailureFile {
             object(4, "mutex", 5),
         ],
         places,
-        found: Found {
-            strategy: "random".into(),
-            seed: 42,
-            run: 17,
-        },
+        found: Found { strategy: "random".into(), seed: 42, run: 17 },
         memory_model: "sc".into(),
     }
 }
@@ -210,16 +175,8 @@ pub(crate) fn everything() -> FailureFile {
             mode: MODES[index % MODES.len()],
             order: ORDERS[index % ORDERS.len()],
             object: ObjectId(3),
-            second: if index % 2 == 0 {
-                ObjectId::NONE
-            } else {
-                ObjectId(4)
-            },
-            span: if index % 3 == 0 {
-                Span::WHOLE
-            } else {
-                Span { start: 4, len: 8 }
-            },
+            second: if index % 2 == 0 { ObjectId::NONE } else { ObjectId(4) },
+            span: if index % 3 == 0 { Span::WHOLE } else { Span { start: 4, len: 8 } },
             arg: index as u64 * 1_000,
             site: SiteId(3),
         };
@@ -277,10 +234,5 @@ pub(crate) const KINDS: [Kind; 40] = [
     Kind::CellWrite,
 ];
 pub(crate) const MODES: [Mode; 3] = [Mode::Block, Mode::Try, Mode::Timed];
-pub(crate) const ORDERS: [Order; 5] = [
-    Order::Relaxed,
-    Order::Acquire,
-    Order::Release,
-    Order::AcqRel,
-    Order::SeqCst,
-];
+pub(crate) const ORDERS: [Order; 5] =
+    [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];

@@ -25,10 +25,7 @@ fn a_small_run_is_a_short_string() {
 fn wrapped_lines_are_joined() {
     let text = text();
     let wrapped = format!("  {}\n  {}\n", &text[..40], &text[40..]);
-    assert_eq!(
-        schedule::decode(&wrapped, samples::site),
-        Ok(samples::small())
-    );
+    assert_eq!(schedule::decode(&wrapped, samples::site), Ok(samples::small()));
 }
 
 #[test]
@@ -42,26 +39,11 @@ fn sites_are_named_by_key_and_not_by_number() {
 #[test]
 fn something_else_is_told_from_a_schedule() {
     let what = What::Schedule;
-    for odd in [
-        "",
-        "r",
-        "hello",
-        "r1",
-        "rx.abc",
-        "raddle-out/a.raddle",
-        "1.abc",
-    ] {
+    for odd in ["", "r", "hello", "r1", "rx.abc", "raddle-out/a.raddle", "1.abc"] {
         assert_eq!(refused(odd), WireError::NotOurs { what }, "{odd}");
     }
     let newer = refused(&text().replacen("r1.", "r7.", 1));
-    assert_eq!(
-        newer,
-        WireError::Newer {
-            what,
-            found: 7,
-            readable: 1
-        }
-    );
+    assert_eq!(newer, WireError::Newer { what, found: 7, readable: 1 });
     assert!(newer.to_string().contains("newer raddle"));
     assert!(matches!(refused("r99999999.abc"), WireError::Newer { .. }));
     assert!(matches!(refused("r0.abc"), WireError::Older { .. }));
@@ -72,13 +54,7 @@ fn a_missing_end_is_truncation() {
     let text = text();
     for length in 3..text.len() {
         let error = refused(&text[..length]);
-        assert_eq!(
-            error,
-            WireError::Truncated {
-                what: What::Schedule
-            },
-            "{length}"
-        );
+        assert_eq!(error, WireError::Truncated { what: What::Schedule }, "{length}");
     }
 }
 
@@ -86,32 +62,17 @@ fn a_missing_end_is_truncation() {
 fn a_mistyped_character_is_named() {
     let text = text();
     for at in 3..text.len() {
-        let wrong = if text.as_bytes()[at] == b'x' {
-            'y'
-        } else {
-            'x'
-        };
+        let wrong = if text.as_bytes()[at] == b'x' { 'y' } else { 'x' };
         let mut typed = text.clone();
         typed.replace_range(at..=at, &wrong.to_string());
-        let WireError::Damaged {
-            at: Some(found),
-            why,
-            ..
-        } = refused(&typed)
-        else {
+        let WireError::Damaged { at: Some(found), why, .. } = refused(&typed) else {
             panic!("{typed}");
         };
         assert_eq!(found, at + 1);
-        assert_eq!(
-            why,
-            format!("`{wrong}` should probably be `{}`", &text[at..=at])
-        );
+        assert_eq!(why, format!("`{wrong}` should probably be `{}`", &text[at..=at]));
     }
     let message = refused(&text.replacen('.', ".é", 1)).to_string();
-    assert_eq!(
-        message,
-        "this schedule is damaged at character 4: `é` is no character of a schedule"
-    );
+    assert_eq!(message, "this schedule is damaged at character 4: `é` is no character of a schedule");
 }
 
 #[test]
@@ -120,18 +81,14 @@ fn swapped_halves_are_damage_and_not_another_schedule() {
     let (head, body) = text.split_at(3);
     let (left, right) = body.split_at(body.len() / 2);
     let error = refused(&format!("{head}{right}{left}"));
-    assert!(matches!(
-        error,
-        WireError::Damaged { .. } | WireError::Truncated { .. }
-    ));
+    assert!(matches!(error, WireError::Damaged { .. } | WireError::Truncated { .. }));
 }
 
 #[test]
 fn a_hundred_tasks_and_ten_thousand_decisions_stay_readable() {
     let mut plan = samples::small();
-    plan.prefix.decisions = (0..10_000u32)
-        .map(|i| raddle_model::Decision::Run(TaskId(i / 7 % 100)))
-        .collect();
+    plan.prefix.decisions =
+        (0..10_000u32).map(|i| raddle_model::Decision::Run(TaskId(i / 7 % 100))).collect();
     let text = schedule::encode(&plan, samples::key);
     assert!(text.len() < 4_200, "{}", text.len());
     assert_eq!(schedule::decode(&text, samples::site), Ok(plan));
