@@ -25,6 +25,8 @@ struct State {
     previous: u64,
     laps: u32,
     objects: Vec<ObjectId>,
+    /// What it was looking at when it was last parked.
+    watched: Vec<ObjectId>,
 }
 
 /// A store or read-modify-write of which the front end may yet say that it changed nothing.
@@ -99,6 +101,12 @@ impl Spin {
         self.alert = true;
     }
 
+    /// What a task looked at when it was last parked; meaningful for all that can run while stuck.
+    pub(crate) fn watched(&self, task: TaskId) -> &[ObjectId] {
+        let state = self.states.get(task.index());
+        state.map_or(&[], |state| &state.watched)
+    }
+
     #[inline]
     pub(crate) fn event(&mut self, event: &Event, world: &mut World) {
         if !self.active {
@@ -126,8 +134,10 @@ impl Spin {
         let Event { task, op, outcome, .. } = event;
         let missed = matches!(outcome, Outcome::Failed | Outcome::TimedOut);
         // Taking or leaving something by a read is progress, as a write is.
-        let got = matches!(op.kind, Kind::ReadLock | Kind::ReadUnlock | Kind::Leave | Kind::Join) && !missed;
-        if matches!(op.kind, Kind::Yield | Kind::Sleep) {
+        let got =
+            matches!(op.kind, Kind::ReadLock | Kind::ReadUnlock | Kind::Leave | Kind::Join | Kind::Handover)
+                && !missed;
+        if matches!(op.kind, Kind::Yield | Kind::Sleep | Kind::Fence) {
             self.look(task, ObjectId::NONE, op.site.0, world);
         } else if (op.access() == Access::Read || missed) && !got {
             self.look(task, op.object, op.site.0, world);
@@ -198,6 +208,7 @@ impl Spin {
         }
         if *looks > 1 && state.laps >= LAPS {
             state.laps = 0;
+            state.watched.clone_from(&state.objects);
             self.parked.insert(task);
             self.used = true;
             self.alert = true;

@@ -353,7 +353,9 @@ impl World {
     fn step_other(&mut self, task: TaskId, pick: u32) -> Outcome {
         let op = self.tasks[task.index()].op;
         let outcome = self.route(task, &op, pick);
-        if op.access() == Access::Write && !matches!(outcome, Outcome::Failed | Outcome::TimedOut) {
+        // Readers of a lock change what a writer finds, although they commute with each other.
+        let changes = op.access() == Access::Write || matches!(op.kind, Kind::ReadLock | Kind::ReadUnlock);
+        if changes && !matches!(outcome, Outcome::Failed | Outcome::TimedOut) {
             self.changed(op.object);
             self.changed(op.second);
         }
@@ -620,14 +622,18 @@ impl World {
     }
 
     /// Calls `each` with every task that must act before the blocked `task` can go on because it
-    /// owns what `task` waits for without a time limit.
+    /// owns what `task` waits for without a time limit. Whoever waits at a condition variable needs
+    /// its mutex before it can go on, notified or not and however the wait ends.
     pub fn owners(&self, task: TaskId, mut each: impl FnMut(TaskId)) {
         let op = &self.task(task).op;
-        if op.mode != Mode::Block || self.task(task).life != Life::Pending || self.enabled.contains(task) {
+        if (op.mode != Mode::Block && op.kind != Kind::Wake)
+            || self.task(task).life != Life::Pending
+            || self.enabled.contains(task)
+        {
             return;
         }
         let object = match op.kind {
-            Kind::Wake if self.task(task).woken => op.second,
+            Kind::Wake => op.second,
             Kind::Lock | Kind::ReadLock | Kind::WriteLock | Kind::OnceEnter | Kind::Join => op.object,
             _ => return,
         };
