@@ -17,7 +17,7 @@
 
 use alloc::vec::Vec;
 use raddle_model::hash::Wide;
-use raddle_model::{Access, Analysis, Event, Kind, ObjectId, Outcome, World};
+use raddle_model::{Access, Analysis, Event, Kind, ObjectId, Outcome, PlainEvent, Touch, World};
 
 /// The groups of one object.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +25,18 @@ struct Groups {
     before: Wide,
     current: Wide,
     reading: bool,
+}
+
+impl Groups {
+    /// Opens the group that an access belongs to, unless it is open.
+    #[inline(always)]
+    fn open(&mut self, reading: bool) {
+        if !(reading && self.reading) {
+            self.before = self.current;
+            self.current = Wide::ZERO;
+            self.reading = reading;
+        }
+    }
 }
 
 const NOTHING: Groups = Groups { before: Wide::ZERO, current: Wide::ZERO, reading: false };
@@ -44,30 +56,19 @@ impl Fingerprint {
     }
 
     /// The groups of an object, with one opened for an access like this.
-    #[inline]
     fn groups(&mut self, object: ObjectId, access: Access) -> &mut Groups {
-        let index = object.index();
-        if index >= self.objects.len() {
-            self.grow(index + 1);
+        if object.index() >= self.objects.len() {
+            self.objects.resize(object.index() + 1, NOTHING);
         }
-        let groups = &mut self.objects[index];
-        let reading = matches!(access, Access::Read);
-        if !(reading && groups.reading) {
-            groups.before = groups.current;
-            groups.current = Wide::ZERO;
-            groups.reading = reading;
-        }
+        let groups = &mut self.objects[object.index()];
+        groups.open(access == Access::Read);
         groups
     }
 
-    #[cold]
-    fn grow(&mut self, len: usize) {
-        self.objects.resize(len, NOTHING);
-    }
-
-    /// Events with two extents or none, and ends and births.
-    fn unusual(&mut self, event: Event, world: &World) {
-        let Event { task, op, outcome, .. } = event;
+    /// An event of any kind.
+    #[inline(never)]
+    fn any(&mut self, event: &Event, world: &World) {
+        let Event { task, op, outcome, .. } = *event;
         let access = op.access();
         let mut past = Wide::ZERO;
         if op.object.is_some() {
@@ -81,7 +82,7 @@ impl Fingerprint {
             // The end of the process conflicts with everything: its past is all there is.
             past = self.total;
         }
-        let hash = self.tasks[task.index()].chain(label(&event, world), past);
+        let hash = self.tasks[task.index()].chain(label(event, world), past);
         self.tasks[task.index()] = hash;
         self.total = self.total.plus(hash);
         for object in [op.object, op.second] {
@@ -112,18 +113,21 @@ impl Analysis for Fingerprint {
         self.tasks.push(Wide::from_word(1));
     }
 
-    #[inline]
     fn event(&mut self, event: &Event, world: &World) {
-        let op = &event.op;
-        if op.second.is_some() || !op.object.is_some() {
-            return self.unusual(*event, world);
-        }
-        let label = label(event, world);
-        let chain = self.tasks[event.task.index()];
-        let groups = self.groups(op.object, op.access());
-        let hash = chain.chain(label, groups.before);
+        self.any(event, world);
+    }
+
+    #[inline(always)]
+    fn plain(&mut self, event: PlainEvent, world: &World) {
+        let (task, object) = (event.task.index(), event.plain.object.index());
+        let (Some(chain), Some(groups)) = (self.tasks.get_mut(task), self.objects.get_mut(object)) else {
+            // The first access to an object.
+            return self.any(&event.event(), world);
+        };
+        groups.open(event.plain.touch == Touch::Read);
+        let hash = chain.chain((event.plain.kind as u64) << 56, groups.before);
         groups.current = groups.current.plus(hash);
-        self.tasks[event.task.index()] = hash;
+        *chain = hash;
         self.total = self.total.plus(hash);
     }
 }

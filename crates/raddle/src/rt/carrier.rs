@@ -235,7 +235,6 @@ impl Worker {
             stacks: Vec::new(),
             leaked: 0,
             heart: self.heart.clone(),
-            beats: 0,
             at_end: Vec::new(),
         };
         while let Ok(command) = commands.recv() {
