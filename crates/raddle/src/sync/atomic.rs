@@ -1,6 +1,10 @@
 //! Atomics, as [`std::sync::atomic`]. The value lives in a real atomic; inside a run every access
 //! is an operation that the engine orders. Values are sequentially consistent; memory orders
 //! affect which accesses count as racing, and nothing else.
+//!
+//! Inside a run one task runs at a time, and no thread outside may use the same object (see
+//! `rt::slot`). So a read-modify-write is a relaxed load and a relaxed store there: an indivisible
+//! instruction would take longer than all the rest of a step.
 
 use crate::rt::site::here;
 use crate::rt::slot::Slot;
@@ -68,11 +72,7 @@ macro_rules! basic {
             pub fn store(&self, value: $value, ordering: Ordering) {
                 let at = arrive(&self.slot, Kind::Store, ordering, here!());
                 if at.is_some() {
-                    if self.value.load(Ordering::Relaxed) == value {
-                        unchanged(at);
-                    }
-                    // Inside a run a store needs no fence: one task runs at a time.
-                    self.value.store(value, Ordering::Relaxed);
+                    self.put(at, self.value.load(Ordering::Relaxed), value);
                 } else {
                     self.value.store(value, ordering);
                 }
@@ -82,12 +82,7 @@ macro_rules! basic {
             #[inline]
             #[track_caller]
             pub fn swap(&self, value: $value, ordering: Ordering) -> $value {
-                let at = arrive(&self.slot, Kind::Rmw, ordering, here!());
-                let old = self.value.swap(value, ordering);
-                if old == value {
-                    unchanged(at);
-                }
-                old
+                self.rmw(ordering, |_| value, |real| real.swap(value, ordering))
             }
 
             /// Stores `new` if the value is `current`.
@@ -104,11 +99,13 @@ macro_rules! basic {
                 failure: Ordering,
             ) -> Result<$value, $value> {
                 let at = arrive(&self.slot, Kind::Rmw, success, here!());
-                let result = self.value.compare_exchange(current, new, success, failure);
-                if result.is_err() || current == new {
-                    unchanged(at);
+                if at.is_none() {
+                    return self.value.compare_exchange(current, new, success, failure);
                 }
-                result
+                let old = self.value.load(Ordering::Relaxed);
+                let next = if old == current { new } else { old };
+                self.put(at, old, next);
+                if old == current { Ok(old) } else { Err(old) }
             }
 
             /// As `compare_exchange`: it does not fail spuriously here.
@@ -166,21 +163,31 @@ macro_rules! basic {
                 self.value.as_ptr()
             }
 
+            /// A read-modify-write: what becomes of the old value inside a run, and the real thing.
             #[inline]
             #[track_caller]
-            #[expect(clippy::allow_attributes, reason = "not every atomic uses it")]
-            #[allow(dead_code)]
             fn rmw(
                 &self,
                 ordering: Ordering,
+                next: impl FnOnce($value) -> $value,
                 real: impl FnOnce(&std::sync::atomic::$name) -> $value,
             ) -> $value {
                 let at = arrive(&self.slot, Kind::Rmw, ordering, here!());
-                let old = real(&self.value);
-                if at.is_some() && self.value.load(Ordering::Relaxed) == old {
+                if at.is_none() {
+                    return real(&self.value);
+                }
+                let old = self.value.load(Ordering::Relaxed);
+                self.put(at, old, next(old));
+                old
+            }
+
+            /// The new value, inside a run.
+            #[inline]
+            fn put(&self, at: Option<(Rt, ObjectId)>, old: $value, new: $value) {
+                if old == new {
                     unchanged(at);
                 }
-                old
+                self.value.store(new, Ordering::Relaxed);
             }
         }
 
@@ -200,14 +207,14 @@ macro_rules! basic {
 }
 
 macro_rules! methods {
-    ($name:ident, $value:ty: $($method:ident),+) => {
+    ($name:ident, $value:ty: $($method:ident $next:expr),+ $(,)?) => {
         impl $name {
             $(
                 #[doc = concat!("As [`std::sync::atomic::", stringify!($name), "::", stringify!($method), "`].")]
                 #[inline]
                 #[track_caller]
                 pub fn $method(&self, value: $value, ordering: Ordering) -> $value {
-                    self.rmw(ordering, |real| real.$method(value, ordering))
+                    self.rmw(ordering, |old| $next(old, value), |real| real.$method(value, ordering))
                 }
             )+
         }
@@ -218,7 +225,16 @@ macro_rules! integer {
     ($($name:ident $value:ty),+ $(,)?) => {
         $(
             basic!($name, $value);
-            methods!($name, $value: fetch_add, fetch_sub, fetch_and, fetch_nand, fetch_or, fetch_xor, fetch_max, fetch_min);
+            methods!($name, $value:
+                fetch_add <$value>::wrapping_add,
+                fetch_sub <$value>::wrapping_sub,
+                fetch_and |old, value| old & value,
+                fetch_nand |old: $value, value: $value| !(old & value),
+                fetch_or |old, value| old | value,
+                fetch_xor |old, value| old ^ value,
+                fetch_max Ord::max,
+                fetch_min Ord::min,
+            );
             impl Default for $name {
                 fn default() -> $name {
                     $name::new(0)
@@ -234,7 +250,12 @@ integer!(
 );
 
 basic!(AtomicBool, bool);
-methods!(AtomicBool, bool: fetch_and, fetch_nand, fetch_or, fetch_xor);
+methods!(AtomicBool, bool:
+    fetch_and |old, value| old & value,
+    fetch_nand |old: bool, value: bool| !(old & value),
+    fetch_or |old, value| old | value,
+    fetch_xor |old, value| old ^ value,
+);
 
 impl AtomicBool {
     /// As [`std::sync::atomic::AtomicBool::fetch_not`].
