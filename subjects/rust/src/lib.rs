@@ -1,1 +1,7 @@
 //! Programs under test.
+
+pub mod collections;
+pub mod heap;
+pub mod monitor;
+pub mod shim;
+pub mod tasks;
