@@ -32,6 +32,7 @@ impl Monitor {
     }
 
     /// Enters; returns at once if this task is inside already.
+    #[track_caller]
     pub fn enter(&self) -> Inside<'_> {
         let me = thread::current().id();
         if self.owner() == Some(me) {
@@ -59,6 +60,7 @@ impl Monitor {
 
 impl Inside<'_> {
     /// Leaves the monitor, waits for a notification, enters again. Only from the outermost entry.
+    #[track_caller]
     pub fn wait(&mut self) {
         let held = self
             .held
@@ -75,6 +77,7 @@ impl Inside<'_> {
     }
 
     /// Waits until `blocked` no longer holds.
+    #[track_caller]
     pub fn wait_while(&mut self, blocked: impl Fn() -> bool) {
         while blocked() {
             self.wait();
@@ -82,11 +85,13 @@ impl Inside<'_> {
     }
 
     /// Wakes one waiting task, whichever.
+    #[track_caller]
     pub fn notify(&self) {
         self.monitor.changed.notify_one();
     }
 
     /// Wakes all waiting tasks.
+    #[track_caller]
     pub fn notify_all(&self) {
         self.monitor.changed.notify_all();
     }

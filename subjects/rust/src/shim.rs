@@ -9,16 +9,19 @@ pub use std::{hint, sync, thread};
 ///
 /// A single access is never torn, but two accesses are not ordered: a race on it is a race of the subject. With
 /// std's threads it is kept behind a lock of its own, so that the subject's race stays defined behaviour in Rust.
+/// Each access is one of the line that calls it, not of this file.
 #[derive(Debug, Default)]
 pub struct Shared<T>(std::sync::Mutex<T>);
 
 impl<T: Copy> Shared<T> {
     /// A field with this first value.
+    #[track_caller]
     pub const fn new(value: T) -> Self {
         Shared(std::sync::Mutex::new(value))
     }
 
     /// Reads the field.
+    #[track_caller]
     pub fn get(&self) -> T {
         *self
             .0
@@ -27,6 +30,7 @@ impl<T: Copy> Shared<T> {
     }
 
     /// Writes the field.
+    #[track_caller]
     pub fn set(&self, value: T) {
         *self
             .0
@@ -35,6 +39,7 @@ impl<T: Copy> Shared<T> {
     }
 
     /// Reads the field, then writes it: two accesses, between which others may come.
+    #[track_caller]
     pub fn update(&self, change: impl FnOnce(T) -> T) {
         self.set(change(self.get()));
     }

@@ -16,8 +16,7 @@
 
 use super::{Collection, Value};
 use crate::shim::sync::Arc;
-use crate::shim::thread;
-use crate::tasks::join_all;
+use crate::tasks::{join_all, start};
 
 /// The element that each thread passes to its method.
 pub const VALUES: [Value; 7] = [1, 0, 2, 1, 0, 1, 2];
@@ -34,7 +33,7 @@ pub fn drive<C: Collection + Send + Sync + 'static>(make: impl Fn() -> C) {
                 (&al2, &al1)
             };
             let (this, other) = (Arc::clone(this), Arc::clone(other));
-            thread::spawn(move || call(&*this, &*other, case))
+            start(move || call(&*this, &*other, case))
         })
         .collect();
     join_all(tasks);

@@ -66,12 +66,15 @@ impl Collection for HashSet {
     }
 
     fn iter(&self) -> Self::Cursor<'_> {
+        // The count first: what is read after it is checked against it.
+        let expected = self.table.mod_count();
+        let bucket = self.table.buckets().len();
         let mut cursor = HashCursor {
             table: &self.table,
-            bucket: self.table.buckets().len(),
+            bucket,
             next: None,
             last: None,
-            expected: self.table.mod_count(),
+            expected,
         };
         if self.table.size() != 0 {
             cursor.seek(None);

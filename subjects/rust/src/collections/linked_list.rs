@@ -134,12 +134,14 @@ impl Collection for LinkedList {
     }
 
     fn iter(&self) -> Self::Cursor<'_> {
+        // The count first: what is read after it is checked against it.
+        let expected = self.mod_count.get();
         ListCursor {
             list: self,
             next: self.next(HEADER),
             position: 0,
             last: None,
-            expected: self.mod_count.get(),
+            expected,
         }
     }
 

@@ -224,10 +224,13 @@ impl Collection for TreeSet {
     }
 
     fn iter(&self) -> Self::Cursor<'_> {
+        // The count first: what is read after it is checked against it.
+        let expected = self.mod_count.get();
+        let next = self.root.get().map(|root| self.leftmost(root));
         TreeCursor {
             set: self,
-            expected: self.mod_count.get(),
-            next: self.root.get().map(|root| self.leftmost(root)),
+            expected,
+            next,
             last: None,
         }
     }

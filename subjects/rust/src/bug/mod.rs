@@ -1,0 +1,1 @@
+//! Programs that fail in some schedule.
