@@ -13,10 +13,14 @@
 //! The paper draws the number in each `o` from 0..3 anew in every run. Here it is fixed for each thread ([`VALUES`]),
 //! so that a run depends on its schedule only. What thread 0 adds is what thread 5 removes: otherwise `remove` would
 //! never modify a list, and one of the two ways into the exception would be closed.
+//!
+//! Nothing is added to the listing. Spawning is no scheduling point in Raddle, so all seven threads stand at their
+//! first lock operation before any of them runs. The paper does not say whether `start` was a point in its tool.
 
 use super::{Collection, Value};
 use crate::shim::sync::Arc;
-use crate::tasks::{join_all, start};
+use crate::shim::thread;
+use crate::tasks::join_all;
 
 /// The element that each thread passes to its method.
 pub const VALUES: [Value; 7] = [1, 0, 2, 1, 0, 1, 2];
@@ -33,7 +37,7 @@ pub fn drive<C: Collection + Send + Sync + 'static>(make: impl Fn() -> C) {
                 (&al2, &al1)
             };
             let (this, other) = (Arc::clone(this), Arc::clone(other));
-            start(move || call(&*this, &*other, case))
+            thread::spawn(move || call(&*this, &*other, case))
         })
         .collect();
     join_all(tasks);
