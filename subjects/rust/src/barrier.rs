@@ -40,10 +40,7 @@ impl TournamentBarrier {
     /// A barrier that opens when `workers` have arrived.
     pub fn new(workers: usize) -> Self {
         let flags = || (0..workers).map(|_| Flag::default()).collect();
-        TournamentBarrier {
-            arrived: flags(),
-            released: flags(),
-        }
+        TournamentBarrier { arrived: flags(), released: flags() }
     }
 
     /// Arrives for the given round (1, 2, …) and waits for all others.

@@ -51,24 +51,18 @@ pub struct Subject {
 
 /// The twelve subjects of table 1, in the paper's order.
 pub const TABLE1: &[Subject] = &[
-    row("ArrayList", 7, 300, [71, 247], array_list::subject)
-        .throwing()
-        .deadlocking(),
+    row("ArrayList", 7, 300, [71, 247], array_list::subject).throwing().deadlocking(),
     row("boundedbuffer", 4, 300, [118, 171], boundedbuffer::subject),
     row("HashSet", 7, 300, [42, 230], hash_set::subject),
     row("LinkedHashSet", 7, 300, [48, 230], linked_hash_set::subject),
-    row("LinkedList", 7, 300, [58, 259], linked_list::subject)
-        .throwing()
-        .deadlocking(),
+    row("LinkedList", 7, 300, [58, 259], linked_list::subject).throwing().deadlocking(),
     row("moldyn", 11, 100, [19, 48], moldyn::subject),
     row("montecarlo", 11, 100, [4, 75], montecarlo::subject),
     row("philo", 3, 2000, [1124, 1552], philo::subject),
     row("pipeline", 8, 300, [38, 156], pipeline::subject),
     row("raytracer", 11, 100, [22, 44], raytracer::subject),
     row("TreeSet", 7, 300, [78, 240], tree_set::subject),
-    row("Vector", 7, 300, [105, 256], vector::subject)
-        .throwing()
-        .deadlocking(),
+    row("Vector", 7, 300, [105, 256], vector::subject).throwing().deadlocking(),
 ];
 
 /// The example of figure 1: fails if its second thread comes last.
@@ -76,38 +70,17 @@ pub fn fig1() {
     fig1::subject();
 }
 
-const fn row(
-    name: &'static str,
-    threads: usize,
-    runs: u64,
-    paper: [u32; 2],
-    body: fn(),
-) -> Subject {
+const fn row(name: &'static str, threads: usize, runs: u64, paper: [u32; 2], body: fn()) -> Subject {
     let [paper_random, paper_rapos] = paper;
-    Subject {
-        name,
-        threads,
-        runs,
-        paper_random,
-        paper_rapos,
-        exception: false,
-        deadlock: false,
-        body,
-    }
+    Subject { name, threads, runs, paper_random, paper_rapos, exception: false, deadlock: false, body }
 }
 
 impl Subject {
     const fn throwing(self) -> Subject {
-        Subject {
-            exception: true,
-            ..self
-        }
+        Subject { exception: true, ..self }
     }
 
     const fn deadlocking(self) -> Subject {
-        Subject {
-            deadlock: true,
-            ..self
-        }
+        Subject { deadlock: true, ..self }
     }
 }

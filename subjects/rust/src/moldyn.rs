@@ -42,11 +42,7 @@ pub fn subject() {
         .collect();
     join_all(tasks);
     let moved: Vec<Point> = model.positions.iter().map(Shared::get).collect();
-    assert_eq!(
-        moved,
-        sequentially(),
-        "the same arithmetic in another order of threads"
-    );
+    assert_eq!(moved, sequentially(), "the same arithmetic in another order of threads");
 }
 
 fn run(model: &Model, worker: usize) {
@@ -80,9 +76,7 @@ fn force_on(positions: &[Point], particle: usize) -> Point {
         if other == particle {
             continue;
         }
-        let apart: Vec<f64> = (0..3)
-            .map(|axis| positions[particle][axis] - position[axis])
-            .collect();
+        let apart: Vec<f64> = (0..3).map(|axis| positions[particle][axis] - position[axis]).collect();
         let square: f64 = apart.iter().map(|d| d * d).sum();
         let sixth = square.powi(-3);
         let strength = 48.0 * sixth * (sixth - 0.5) / square;

@@ -36,17 +36,11 @@ impl Monitor {
     pub fn enter(&self) -> Inside<'_> {
         let me = thread::current().id();
         if self.owner() == Some(me) {
-            return Inside {
-                monitor: self,
-                held: None,
-            };
+            return Inside { monitor: self, held: None };
         }
         let held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         self.set_owner(Some(me));
-        Inside {
-            monitor: self,
-            held: Some(held),
-        }
+        Inside { monitor: self, held: Some(held) }
     }
 
     fn owner(&self) -> Option<ThreadId> {
@@ -62,16 +56,9 @@ impl Inside<'_> {
     /// Leaves the monitor, waits for a notification, enters again. Only from the outermost entry.
     #[track_caller]
     pub fn wait(&mut self) {
-        let held = self
-            .held
-            .take()
-            .expect("wait from the outermost entry of a monitor");
+        let held = self.held.take().expect("wait from the outermost entry of a monitor");
         self.monitor.set_owner(None);
-        let held = self
-            .monitor
-            .changed
-            .wait(held)
-            .unwrap_or_else(PoisonError::into_inner);
+        let held = self.monitor.changed.wait(held).unwrap_or_else(PoisonError::into_inner);
         self.monitor.set_owner(Some(thread::current().id()));
         self.held = Some(held);
     }

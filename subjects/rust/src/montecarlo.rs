@@ -43,10 +43,7 @@ struct Generator {
 
 impl Generator {
     fn new() -> Self {
-        Generator {
-            monitor: Monitor::new(),
-            state: Shared::new(1),
-        }
+        Generator { monitor: Monitor::new(), state: Shared::new(1) }
     }
 
     /// About normally distributed: the sum of twelve numbers between 0 and 1, less six.
@@ -54,9 +51,7 @@ impl Generator {
         let _inside = self.monitor.enter();
         let mut state = self.state.get();
         let draw = |_| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 11) as f64 / (1_u64 << 53) as f64
         };
         let sum: f64 = (0..12).map(draw).sum();
@@ -91,7 +86,5 @@ pub fn subject() {
 /// One path of a stock's price: a random walk of its logarithm.
 fn final_price(shocks: &[f64]) -> f64 {
     let (drift, volatility, day) = (0.03, 0.2, 1.0 / 365.0_f64);
-    shocks.iter().fold(100.0, |price, shock| {
-        price * (drift * day + volatility * day.sqrt() * shock).exp()
-    })
+    shocks.iter().fold(100.0, |price, shock| price * (drift * day + volatility * day.sqrt() * shock).exp())
 }

@@ -48,10 +48,7 @@ impl Scene {
                 radius: 0.5 + 0.1 * i as f64,
             }
         };
-        Scene {
-            monitor: Monitor::new(),
-            balls: std::array::from_fn(|i| Shared::new(ball(i))),
-        }
+        Scene { monitor: Monitor::new(), balls: std::array::from_fn(|i| Shared::new(ball(i))) }
     }
 
     fn ball(&self, index: usize) -> Ball {
@@ -120,9 +117,6 @@ fn brightness(balls: &[Ball], towards: Vector) -> u64 {
         let inside = ball.radius * ball.radius - (dot(ball.centre, ball.centre) - along * along);
         (inside >= 0.0).then(|| (along - inside.sqrt(), inside.sqrt() / ball.radius))
     };
-    let nearest = balls
-        .iter()
-        .filter_map(hit)
-        .min_by(|a, b| a.0.total_cmp(&b.0));
+    let nearest = balls.iter().filter_map(hit).min_by(|a, b| a.0.total_cmp(&b.0));
     nearest.map_or(0, |(_, facing)| (facing * 255.0) as u64)
 }

@@ -23,19 +23,13 @@ impl<T: Copy> Shared<T> {
     /// Reads the field.
     #[track_caller]
     pub fn get(&self) -> T {
-        *self
-            .0
-            .lock()
-            .expect("no panic can happen while a field is read or written")
+        *self.0.lock().expect("no panic can happen while a field is read or written")
     }
 
     /// Writes the field.
     #[track_caller]
     pub fn set(&self, value: T) {
-        *self
-            .0
-            .lock()
-            .expect("no panic can happen while a field is read or written") = value;
+        *self.0.lock().expect("no panic can happen while a field is read or written") = value;
     }
 
     /// Reads the field, then writes it: two accesses, between which others may come.

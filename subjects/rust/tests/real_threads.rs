@@ -30,8 +30,7 @@ fn run(body: fn()) -> Ended {
 
 fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(ToString::to_string);
-    text.or_else(|| payload.downcast_ref::<String>().cloned())
-        .unwrap_or_default()
+    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
 
 /// Keeps expected panics out of the output of the tests.
@@ -72,10 +71,7 @@ fn figure_1_ends_or_sees_4() {
     quietly();
     for _ in 0..200 {
         let ended = run(fig1);
-        assert!(
-            ended == Ended::Well || ended == Ended::Panicked("x is 4".into()),
-            "{ended:?}"
-        );
+        assert!(ended == Ended::Well || ended == Ended::Panicked("x is 4".into()), "{ended:?}");
     }
 }
 
@@ -91,32 +87,19 @@ fn correct_programs_never_fail() {
 
 #[test]
 fn programs_come_in_pairs() {
-    let names =
-        |programs: &[raddle_subjects::Program]| programs.iter().map(|p| p.name).collect::<Vec<_>>();
+    let names = |programs: &[raddle_subjects::Program]| programs.iter().map(|p| p.name).collect::<Vec<_>>();
     assert_eq!(names(bug::PROGRAMS), names(ok::PROGRAMS));
     assert!(names(bug::PROGRAMS).is_sorted());
     for program in bug::PROGRAMS {
         let kinds = ["assertion", "panic", "deadlock", "race", "livelock"];
-        assert!(
-            matches!(program.expect, Expect::Kind(kind) if kinds.contains(&kind)),
-            "{}",
-            program.name
-        );
+        assert!(matches!(program.expect, Expect::Kind(kind) if kinds.contains(&kind)), "{}", program.name);
     }
 }
 
 #[test]
 fn the_table_is_the_papers() {
     assert_eq!(TABLE1.len(), 12);
-    assert!(
-        TABLE1
-            .iter()
-            .all(|s| s.paper_random < s.paper_rapos && u64::from(s.paper_rapos) <= s.runs)
-    );
-    let throwing: Vec<_> = TABLE1
-        .iter()
-        .filter(|s| s.exception)
-        .map(|s| s.name)
-        .collect();
+    assert!(TABLE1.iter().all(|s| s.paper_random < s.paper_rapos && u64::from(s.paper_rapos) <= s.runs));
+    let throwing: Vec<_> = TABLE1.iter().filter(|s| s.exception).map(|s| s.name).collect();
     assert_eq!(throwing, ["ArrayList", "LinkedList", "Vector"]);
 }

@@ -27,9 +27,7 @@ impl Stack {
 
     /// Replaces the head if it is still what was seen.
     fn swing(&self, seen: u64, node: u64) -> bool {
-        self.head
-            .compare_exchange(seen, node, SeqCst, SeqCst)
-            .is_ok()
+        self.head.compare_exchange(seen, node, SeqCst, SeqCst).is_ok()
     }
 
     fn pop(&self) -> Option<usize> {

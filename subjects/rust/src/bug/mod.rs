@@ -40,9 +40,5 @@ pub const PROGRAMS: &[Program] = &[
 ];
 
 const fn program(name: &'static str, body: fn(), kind: &'static str) -> Program {
-    Program {
-        name,
-        body,
-        expect: Expect::Kind(kind),
-    }
+    Program { name, body, expect: Expect::Kind(kind) }
 }

@@ -37,16 +37,12 @@ impl ArrayList {
     /// An empty list.
     #[expect(clippy::new_without_default, reason = "subjects say what they make")]
     pub fn new() -> Self {
-        ArrayList {
-            elements: GrowArray::new(),
-            mod_count: Shared::new(0),
-        }
+        ArrayList { elements: GrowArray::new(), mod_count: Shared::new(0) }
     }
 
     fn extend(&self, values: &[Value]) {
         self.mod_count.update(|count| count + 1);
-        self.elements
-            .reserve(values.len(), |capacity| capacity * 3 / 2 + 1);
+        self.elements.reserve(values.len(), |capacity| capacity * 3 / 2 + 1);
         self.elements.append(values);
     }
 }

@@ -31,11 +31,7 @@ pub fn drive<C: Collection + Send + Sync + 'static>(make: impl Fn() -> C) {
     let al2 = Arc::new(make());
     let tasks = (0..VALUES.len())
         .map(|case| {
-            let (this, other) = if case % 2 == 0 {
-                (&al1, &al2)
-            } else {
-                (&al2, &al1)
-            };
+            let (this, other) = if case % 2 == 0 { (&al1, &al2) } else { (&al2, &al1) };
             let (this, other) = (Arc::clone(this), Arc::clone(other));
             thread::spawn(move || call(&*this, &*other, case))
         })

@@ -18,11 +18,7 @@ impl GrowArray {
     pub(super) fn new() -> Self {
         let arrays = Heap::default();
         let array = Shared::new(arrays.alloc(empty_slots(FIRST_CAPACITY)));
-        GrowArray {
-            arrays,
-            array,
-            len: Shared::new(0),
-        }
+        GrowArray { arrays, array, len: Shared::new(0) }
     }
 
     pub(super) fn len(&self) -> usize {

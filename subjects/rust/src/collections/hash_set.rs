@@ -16,9 +16,7 @@
 //! there already is no modification.
 
 use super::hash_table::HashTable;
-use super::{
-    Collection, Cursor, Synchronized, Value, check_for_modification, drive, no_such_element,
-};
+use super::{Collection, Cursor, Synchronized, Value, check_for_modification, drive, no_such_element};
 use crate::heap::Ref;
 
 /// The body of the subject.
@@ -36,9 +34,7 @@ impl HashSet {
     /// An empty set.
     #[expect(clippy::new_without_default, reason = "subjects say what they make")]
     pub fn new() -> Self {
-        HashSet {
-            table: HashTable::new(),
-        }
+        HashSet { table: HashTable::new() }
     }
 }
 
@@ -69,13 +65,7 @@ impl Collection for HashSet {
         // The count first: what is read after it is checked against it.
         let expected = self.table.mod_count();
         let bucket = self.table.buckets().len();
-        let mut cursor = HashCursor {
-            table: &self.table,
-            bucket,
-            next: None,
-            last: None,
-            expected,
-        };
+        let mut cursor = HashCursor { table: &self.table, bucket, next: None, last: None, expected };
         if self.table.size() != 0 {
             cursor.seek(None);
         }
@@ -117,9 +107,7 @@ impl Cursor for HashCursor<'_> {
 
     fn next(&mut self) -> Value {
         check_for_modification(self.expected, self.table.mod_count());
-        let Some(entry) = self.next else {
-            no_such_element()
-        };
+        let Some(entry) = self.next else { no_such_element() };
         let entry = self.table.entries.get(entry);
         self.seek(entry.next.get());
         self.last = Some(entry.value);
@@ -127,10 +115,7 @@ impl Cursor for HashCursor<'_> {
     }
 
     fn remove(&mut self) {
-        let last = self
-            .last
-            .take()
-            .expect("IllegalStateException: nothing to remove");
+        let last = self.last.take().expect("IllegalStateException: nothing to remove");
         check_for_modification(self.expected, self.table.mod_count());
         self.table.remove(last);
         self.expected = self.table.mod_count();

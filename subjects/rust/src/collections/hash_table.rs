@@ -29,13 +29,7 @@ impl HashTable {
     pub(super) fn new() -> Self {
         let tables = Heap::default();
         let table = Shared::new(tables.alloc(empty_buckets(FIRST_BUCKETS)));
-        HashTable {
-            tables,
-            table,
-            entries: Heap::default(),
-            size: Shared::new(0),
-            mod_count: Shared::new(0),
-        }
+        HashTable { tables, table, entries: Heap::default(), size: Shared::new(0), mod_count: Shared::new(0) }
     }
 
     pub(super) fn size(&self) -> usize {
@@ -71,10 +65,7 @@ impl HashTable {
         self.mod_count.update(|count| count + 1);
         let buckets = self.buckets();
         let head = &buckets[bucket_of(value, buckets.len())];
-        let entry = self.entries.alloc(Entry {
-            value,
-            next: Shared::new(head.get()),
-        });
+        let entry = self.entries.alloc(Entry { value, next: Shared::new(head.get()) });
         head.set(Some(entry));
         self.size.update(|size| size + 1);
         if self.size.get() > buckets.len() * 3 / 4 {

@@ -25,12 +25,7 @@ pub struct IndexCursor<'a, L: Indexed> {
 
 impl<'a, L: Indexed> IndexCursor<'a, L> {
     pub(super) fn new(list: &'a L) -> Self {
-        IndexCursor {
-            list,
-            position: 0,
-            last: None,
-            expected: list.mod_count(),
-        }
+        IndexCursor { list, position: 0, last: None, expected: list.mod_count() }
     }
 }
 
@@ -51,10 +46,7 @@ impl<L: Indexed> Cursor for IndexCursor<'_, L> {
     }
 
     fn remove(&mut self) {
-        let last = self
-            .last
-            .take()
-            .expect("IllegalStateException: nothing to remove");
+        let last = self.last.take().expect("IllegalStateException: nothing to remove");
         check_for_modification(self.expected, self.list.mod_count());
         self.list.remove_at(last);
         self.position -= 1;

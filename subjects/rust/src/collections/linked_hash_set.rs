@@ -13,9 +13,7 @@
 //! of insertion, which the iterator follows.
 
 use super::hash_table::HashTable;
-use super::{
-    Collection, Cursor, Synchronized, Value, check_for_modification, drive, no_such_element,
-};
+use super::{Collection, Cursor, Synchronized, Value, check_for_modification, drive, no_such_element};
 use crate::heap::{Heap, Ref};
 use crate::shim::Shared;
 
@@ -55,10 +53,7 @@ impl LinkedHashSet {
 
     fn link_last(&self, entry: Ref) {
         let last = self.last.get();
-        let link = self.links.alloc(Link {
-            before: Shared::new(last),
-            after: Shared::new(None),
-        });
+        let link = self.links.alloc(Link { before: Shared::new(last), after: Shared::new(None) });
         assert_eq!(link, entry, "an entry and its link are made together");
         match last {
             None => self.first.set(Some(link)),
@@ -115,12 +110,7 @@ impl Collection for LinkedHashSet {
     }
 
     fn iter(&self) -> Self::Cursor<'_> {
-        LinkedHashCursor {
-            set: self,
-            next: self.first.get(),
-            last: None,
-            expected: self.table.mod_count(),
-        }
+        LinkedHashCursor { set: self, next: self.first.get(), last: None, expected: self.table.mod_count() }
     }
 
     fn remove_all(&self, other: &impl Collection) -> bool {
@@ -144,9 +134,7 @@ impl Cursor for LinkedHashCursor<'_> {
 
     fn next(&mut self) -> Value {
         check_for_modification(self.expected, self.set.table.mod_count());
-        let Some(entry) = self.next else {
-            no_such_element()
-        };
+        let Some(entry) = self.next else { no_such_element() };
         let value = self.set.table.entries.get(entry).value;
         self.next = self.set.links.get(entry).after.get();
         self.last = Some(value);
@@ -154,10 +142,7 @@ impl Cursor for LinkedHashCursor<'_> {
     }
 
     fn remove(&mut self) {
-        let last = self
-            .last
-            .take()
-            .expect("IllegalStateException: nothing to remove");
+        let last = self.last.take().expect("IllegalStateException: nothing to remove");
         check_for_modification(self.expected, self.set.table.mod_count());
         self.set.remove(last);
         self.expected = self.set.table.mod_count();

@@ -13,9 +13,7 @@
 //! Assumed, the paper being silent: a circular doubly linked list with a header node; `addAll` copies its argument by
 //! `toArray`, one locked call; it and `remove` count a modification only when something changes.
 
-use super::{
-    Collection, Cursor, Synchronized, Value, check_for_modification, drive, no_such_element,
-};
+use super::{Collection, Cursor, Synchronized, Value, check_for_modification, drive, no_such_element};
 use crate::heap::{Heap, Ref};
 use crate::shim::Shared;
 
@@ -48,16 +46,8 @@ impl LinkedList {
     #[expect(clippy::new_without_default, reason = "subjects say what they make")]
     pub fn new() -> Self {
         let nodes = Heap::default();
-        nodes.alloc(Node {
-            value: None,
-            next: Shared::new(HEADER),
-            previous: Shared::new(HEADER),
-        });
-        LinkedList {
-            nodes,
-            size: Shared::new(0),
-            mod_count: Shared::new(0),
-        }
+        nodes.alloc(Node { value: None, next: Shared::new(HEADER), previous: Shared::new(HEADER) });
+        LinkedList { nodes, size: Shared::new(0), mod_count: Shared::new(0) }
     }
 
     fn next(&self, node: Ref) -> Ref {
@@ -67,11 +57,7 @@ impl LinkedList {
     fn append(&self, value: Value) {
         let header = self.nodes.get(HEADER);
         let last = header.previous.get();
-        let node = Node {
-            value: Some(value),
-            next: Shared::new(HEADER),
-            previous: Shared::new(last),
-        };
+        let node = Node { value: Some(value), next: Shared::new(HEADER), previous: Shared::new(last) };
         let node = self.nodes.alloc(node);
         self.nodes.get(last).next.set(node);
         header.previous.set(node);
@@ -136,13 +122,7 @@ impl Collection for LinkedList {
     fn iter(&self) -> Self::Cursor<'_> {
         // The count first: what is read after it is checked against it.
         let expected = self.mod_count.get();
-        ListCursor {
-            list: self,
-            next: self.next(HEADER),
-            position: 0,
-            last: None,
-            expected,
-        }
+        ListCursor { list: self, next: self.next(HEADER), position: 0, last: None, expected }
     }
 
     fn add_all(&self, other: &impl Collection) -> bool {
@@ -188,10 +168,7 @@ impl Cursor for ListCursor<'_> {
 
     fn remove(&mut self) {
         check_for_modification(self.expected, self.list.mod_count.get());
-        let last = self
-            .last
-            .take()
-            .expect("IllegalStateException: nothing to remove");
+        let last = self.last.take().expect("IllegalStateException: nothing to remove");
         self.list.unlink(last);
         self.position -= 1;
         self.expected = self.list.mod_count.get();

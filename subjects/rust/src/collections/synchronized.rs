@@ -16,10 +16,7 @@ pub struct Synchronized<C> {
 impl<C: Collection> Synchronized<C> {
     /// Wraps a collection.
     pub fn new(inner: C) -> Self {
-        Synchronized {
-            monitor: Monitor::new(),
-            inner,
-        }
+        Synchronized { monitor: Monitor::new(), inner }
     }
 }
 

@@ -96,10 +96,7 @@ fn check<C: Collection, M: Model>(make: impl Fn() -> C, sorted: bool) {
         let real = [make(), make()];
         let mut model = [M::default(), M::default()];
         for _ in 0..2_000 {
-            let (i, value) = (
-                numbers.below(2) as usize,
-                numbers.below(range).cast_signed(),
-            );
+            let (i, value) = (numbers.below(2) as usize, numbers.below(range).cast_signed());
             let (this, other) = (&real[i], &real[1 - i]);
             let other_values = model[1 - i].values();
             match numbers.below(40) {
@@ -155,11 +152,7 @@ fn sets_do_what_btreeset_does() {
 #[test]
 fn iterators_notice_a_modification() {
     fn check<C: Collection>(make: impl Fn() -> C) {
-        for modify in [
-            |c: &C| c.clear(),
-            |c: &C| _ = c.add(9),
-            |c: &C| _ = c.remove(1),
-        ] {
+        for modify in [|c: &C| c.clear(), |c: &C| _ = c.add(9), |c: &C| _ = c.remove(1)] {
             let collection = make();
             collection.add(1);
             collection.add(2);
@@ -169,10 +162,7 @@ fn iterators_notice_a_modification() {
             let payload = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| cursor.next()))
                 .expect_err("the collection was modified");
             let message = payload.downcast_ref::<String>().expect("a message");
-            assert!(
-                message.contains("ConcurrentModificationException"),
-                "{message}"
-            );
+            assert!(message.contains("ConcurrentModificationException"), "{message}");
         }
     }
     check(ArrayList::new);

@@ -13,9 +13,7 @@
 //! tree is balanced as a treap whose priorities are a hash of the value; the original is red-black, which needs more
 //! cases and has the same accesses on trees of this size: the links along one path.
 
-use super::{
-    Collection, Cursor, Synchronized, Value, check_for_modification, drive, no_such_element,
-};
+use super::{Collection, Cursor, Synchronized, Value, check_for_modification, drive, no_such_element};
 use crate::heap::{Heap, Ref};
 use crate::shim::Shared;
 use std::cmp::Ordering;
@@ -121,18 +119,10 @@ impl TreeSet {
         while let Some(found) = next {
             let node = self.node(found);
             parent = next;
-            next = if value < node.value {
-                node.left.get()
-            } else {
-                node.right.get()
-            };
+            next = if value < node.value { node.left.get() } else { node.right.get() };
         }
-        let leaf = Node {
-            value,
-            left: Shared::new(None),
-            right: Shared::new(None),
-            parent: Shared::new(parent),
-        };
+        let leaf =
+            Node { value, left: Shared::new(None), right: Shared::new(None), parent: Shared::new(parent) };
         let priority = leaf.priority();
         let leaf = self.nodes.alloc(leaf);
         match parent.map(|parent| self.node(parent)) {
@@ -141,11 +131,7 @@ impl TreeSet {
             Some(parent) => parent.right.set(Some(leaf)),
         }
         let node = self.node(leaf);
-        while node
-            .parent
-            .get()
-            .is_some_and(|parent| self.node(parent).priority() < priority)
-        {
+        while node.parent.get().is_some_and(|parent| self.node(parent).priority() < priority) {
             self.rotate_up(leaf);
         }
         self.size.update(|size| size + 1);
@@ -227,12 +213,7 @@ impl Collection for TreeSet {
         // The count first: what is read after it is checked against it.
         let expected = self.mod_count.get();
         let next = self.root.get().map(|root| self.leftmost(root));
-        TreeCursor {
-            set: self,
-            expected,
-            next,
-            last: None,
-        }
+        TreeCursor { set: self, expected, next, last: None }
     }
 
     fn remove_all(&self, other: &impl Collection) -> bool {
@@ -255,9 +236,7 @@ impl Cursor for TreeCursor<'_> {
     }
 
     fn next(&mut self) -> Value {
-        let Some(node) = self.next else {
-            no_such_element()
-        };
+        let Some(node) = self.next else { no_such_element() };
         check_for_modification(self.expected, self.set.mod_count.get());
         self.last = self.next;
         self.next = self.set.successor(node);
@@ -265,10 +244,7 @@ impl Cursor for TreeCursor<'_> {
     }
 
     fn remove(&mut self) {
-        let last = self
-            .last
-            .take()
-            .expect("IllegalStateException: nothing to remove");
+        let last = self.last.take().expect("IllegalStateException: nothing to remove");
         check_for_modification(self.expected, self.set.mod_count.get());
         self.set.delete(last);
         self.expected = self.set.mod_count.get();

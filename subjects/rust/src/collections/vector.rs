@@ -40,11 +40,7 @@ impl Vector {
     /// An empty vector.
     #[expect(clippy::new_without_default, reason = "subjects say what they make")]
     pub fn new() -> Self {
-        Vector {
-            monitor: Monitor::new(),
-            elements: GrowArray::new(),
-            mod_count: Shared::new(0),
-        }
+        Vector { monitor: Monitor::new(), elements: GrowArray::new(), mod_count: Shared::new(0) }
     }
 
     fn modified(&self) {
@@ -120,9 +116,7 @@ impl Collection for Vector {
 
     fn to_array(&self) -> Vec<Value> {
         let _inside = self.monitor.enter();
-        (0..self.elements.len())
-            .filter_map(|i| self.elements.get(i))
-            .collect()
+        (0..self.elements.len()).filter_map(|i| self.elements.get(i)).collect()
     }
 
     fn add_all(&self, other: &impl Collection) -> bool {

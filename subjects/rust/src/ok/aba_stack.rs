@@ -27,9 +27,7 @@ impl Stack {
     /// Replaces the head if it is still what was seen.
     fn swing(&self, seen: u64, node: u64) -> bool {
         let changes = (seen >> 32) + 1;
-        self.head
-            .compare_exchange(seen, changes << 32 | node, SeqCst, SeqCst)
-            .is_ok()
+        self.head.compare_exchange(seen, changes << 32 | node, SeqCst, SeqCst).is_ok()
     }
 
     fn pop(&self) -> Option<usize> {

@@ -19,12 +19,7 @@ impl Cache {
     }
 
     fn look_up(&self, key: u32) -> u32 {
-        *self
-            .map
-            .lock()
-            .unwrap()
-            .entry(key)
-            .or_insert_with(|| self.compute(key))
+        *self.map.lock().unwrap().entry(key).or_insert_with(|| self.compute(key))
     }
 }
 

@@ -11,11 +11,8 @@ pub(super) fn body() {
         thread::spawn(move || {
             let mut first = accounts[from.min(to)].lock().unwrap();
             let mut second = accounts[from.max(to)].lock().unwrap();
-            let (giver, taker) = if from < to {
-                (&mut *first, &mut *second)
-            } else {
-                (&mut *second, &mut *first)
-            };
+            let (giver, taker) =
+                if from < to { (&mut *first, &mut *second) } else { (&mut *second, &mut *first) };
             *giver -= 1;
             *taker += 1;
         })

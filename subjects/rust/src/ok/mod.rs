@@ -40,9 +40,5 @@ pub const PROGRAMS: &[Program] = &[
 ];
 
 const fn program(name: &'static str, body: fn()) -> Program {
-    Program {
-        name,
-        body,
-        expect: Expect::Ok,
-    }
+    Program { name, body, expect: Expect::Ok }
 }

@@ -63,13 +63,7 @@ pub(super) fn body() {
     let guarded: Arc<Guarded> = Arc::default();
     let task = |reads: bool| {
         let guarded = Arc::clone(&guarded);
-        thread::spawn(move || {
-            if reads {
-                guarded.read()
-            } else {
-                guarded.write()
-            }
-        })
+        thread::spawn(move || if reads { guarded.read() } else { guarded.write() })
     };
     join_all(vec![task(true), task(false), task(true)]);
 }

@@ -17,9 +17,6 @@ pub(super) fn body() {
             }
         })
     };
-    join_all(vec![
-        set_once(Arc::clone(&value)),
-        set_once(Arc::clone(&value)),
-    ]);
+    join_all(vec![set_once(Arc::clone(&value)), set_once(Arc::clone(&value))]);
     assert_eq!(*value.read().unwrap(), 1, "set once");
 }

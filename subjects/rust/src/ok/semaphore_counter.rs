@@ -12,18 +12,12 @@ struct Semaphore {
 
 impl Semaphore {
     fn try_acquire(&self) -> bool {
-        self.permits
-            .fetch_update(SeqCst, SeqCst, |permits| permits.checked_sub(1))
-            .is_ok()
+        self.permits.fetch_update(SeqCst, SeqCst, |permits| permits.checked_sub(1)).is_ok()
     }
 
     fn visit(&self) {
         if self.try_acquire() {
-            assert_eq!(
-                self.inside.fetch_add(1, SeqCst),
-                0,
-                "one permit, one task inside"
-            );
+            assert_eq!(self.inside.fetch_add(1, SeqCst), 0, "one permit, one task inside");
             self.inside.fetch_sub(1, SeqCst);
             self.permits.fetch_add(1, SeqCst);
         }
@@ -31,13 +25,7 @@ impl Semaphore {
 }
 
 pub(super) fn body() {
-    let semaphore = Arc::new(Semaphore {
-        permits: AtomicUsize::new(1),
-        inside: AtomicUsize::new(0),
-    });
+    let semaphore = Arc::new(Semaphore { permits: AtomicUsize::new(1), inside: AtomicUsize::new(0) });
     let visit = |semaphore: Arc<Semaphore>| thread::spawn(move || semaphore.visit());
-    join_all(vec![
-        visit(Arc::clone(&semaphore)),
-        visit(Arc::clone(&semaphore)),
-    ]);
+    join_all(vec![visit(Arc::clone(&semaphore)), visit(Arc::clone(&semaphore))]);
 }
