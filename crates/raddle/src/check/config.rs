@@ -139,7 +139,10 @@ fn warn_of_unknown() {
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy();
             if name.starts_with("RADDLE_") && !KNOWN.contains(&&*name) {
-                eprintln!("raddle: warning: {name} is no variable of raddle's. Known are {}", KNOWN[..8].join(", "));
+                eprintln!(
+                    "raddle: warning: {name} is no variable of raddle's. Known are {}",
+                    KNOWN[..8].join(", ")
+                );
             }
         }
     });

@@ -21,7 +21,10 @@ pub(crate) fn write(config: &Config, story: &Story, plan: &Plan) -> io::Result<P
 /// Letters, digits and dashes only.
 fn plain(text: &str) -> String {
     let text = text.rsplit(['/', '\\']).next().unwrap_or(text);
-    text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect::<String>().replace("--", "-")
+    text.chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect::<String>()
+        .replace("--", "-")
 }
 
 /// The file's content.
@@ -52,7 +55,11 @@ pub(crate) fn lines_to_copy(config: &Config, file: Option<&Path>, schedule: &str
         Some(file) => {
             let file = absolute(file).display().to_string();
             let file = if file.contains(' ') { format!("'{file}'") } else { file };
-            vec![format!("raddle replay {file}"), format!("raddle minimize {file}"), format!("raddle show {file}")]
+            vec![
+                format!("raddle replay {file}"),
+                format!("raddle minimize {file}"),
+                format!("raddle show {file}"),
+            ]
         }
         None if config.test.is_empty() => vec![format!("RADDLE_REPLAY={schedule}")],
         None => vec![format!("RADDLE_REPLAY={schedule} cargo test {}", config.test)],
@@ -62,4 +69,11 @@ pub(crate) fn lines_to_copy(config: &Config, file: Option<&Path>, schedule: &str
 /// Tests run in their package's directory, people copy lines elsewhere.
 fn absolute(file: &Path) -> PathBuf {
     std::path::absolute(file).unwrap_or_else(|_| file.to_owned())
+}
+
+/// The text of a source file. The compiler names files from the workspace's root, and tests run in
+/// their package's directory: so every directory above is tried.
+pub(crate) fn source(file: &str) -> Option<String> {
+    let here = std::env::current_dir().ok()?;
+    here.ancestors().find_map(|directory| std::fs::read_to_string(directory.join(file)).ok())
 }

@@ -183,13 +183,11 @@ impl Check {
 }
 
 fn explore(config: &Config, body: Body) -> Result<Report, Error> {
-    let strategy = raddle_policy::parse(&config.strategy).map_err(|error| Error::Setting(error.to_string()))?;
+    let strategy =
+        raddle_policy::parse(&config.strategy).map_err(|error| Error::Setting(error.to_string()))?;
     let mut target = LibraryTarget::new(body, config.hang);
     if let Some(recorded) = &config.replay {
         return replay::replay(config, &mut target, recorded);
-    }
-    if let Some(file) = &config.minimize {
-        return replay::minimize(config, &mut target, file);
     }
     if config.runs == 0 {
         return Err(Error::Setting(String::from("0 runs check nothing: ask for at least one")));
@@ -210,7 +208,8 @@ fn explore(config: &Config, body: Body) -> Result<Report, Error> {
     if summary.not_controlled && summary.failures.is_empty() {
         return Err(Error::NotControlled);
     }
-    outcome::report(config, &target, summary, begun.elapsed().as_secs_f64())
+    let weak_orders = target.weak_orders();
+    outcome::report(config, &target, summary, begun.elapsed().as_secs_f64(), weak_orders)
 }
 
 impl Config {

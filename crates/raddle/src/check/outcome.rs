@@ -6,7 +6,7 @@ use super::files;
 use raddle_explore::campaign::{self, Summary};
 use raddle_explore::explorer::Exhausted;
 use raddle_explore::target::{Run, Target};
-use raddle_model::{Failure, Plan, SiteId};
+use raddle_model::{Failure, SiteId};
 use raddle_report::{Story, text};
 use raddle_wire::{SiteKey, schedule};
 use std::collections::BTreeMap;
@@ -56,8 +56,7 @@ impl Found {
 
     /// What happened, for people.
     pub fn text(&self) -> String {
-        let source = |file: &str| std::fs::read_to_string(file).ok();
-        let mut out = text::failure(&self.story, text::Style::default(), &source, &self.copy);
+        let mut out = text::failure(&self.story, text::Style::default(), &files::source, &self.copy);
         if let Some(warning) = &self.warning {
             out.push_str(&format!("\n  {warning}\n"));
         }
@@ -142,7 +141,13 @@ pub(crate) fn report(
         run: found.run(),
         message: found.message().to_owned(),
         file: found.file.as_ref().map(|file| file.display().to_string()),
-        sites: found.story.failure.sites.iter().filter_map(|site| found.story.places.get(site).cloned()).collect(),
+        sites: found
+            .story
+            .failure
+            .sites
+            .iter()
+            .filter_map(|site| found.story.places.get(site).cloned())
+            .collect(),
     };
     let summary = raddle_report::Summary {
         program: config.body.clone(),
@@ -187,7 +192,11 @@ pub(crate) fn of_one(config: &Config, found: Option<Found>, steps: u64, seconds:
 pub(crate) fn tell(config: &Config, target: &impl Target, found: campaign::Found) -> Result<Found, Error> {
     let campaign::Found { failure, plan, run, first_run, .. } = found;
     let repeats = !plan.prefix.decisions.is_empty() || plan.tail == raddle_model::Tail::None;
-    let story = story(config, target, &failure, &run, first_run);
+    let mut story = story(config, target, &failure, &run, first_run);
+    // The plan's sites must be told too, or a replay in another process could not find them.
+    for &site in &plan.points.accesses {
+        story.places.entry(site).or_insert_with(|| target.place(site));
+    }
     let schedule = schedule::encode(&plan, |site| key(target, site));
     let file = files::write(config, &story, &plan);
     let (file, warning) = match file {
@@ -222,13 +231,4 @@ fn story(config: &Config, target: &impl Target, failure: &Failure, run: &Run, fi
         seed: config.seed,
         run: first_run,
     }
-}
-
-/// The plan's sites must be told too, or a replay in another process could not find them.
-pub(crate) fn places_of_plan(story: &Story, plan: &Plan, place: impl Fn(SiteId) -> raddle_model::Place) -> BTreeMap<SiteId, raddle_model::Place> {
-    let mut places = story.places.clone();
-    for &site in &plan.points.accesses {
-        places.entry(site).or_insert_with(|| place(site));
-    }
-    places
 }

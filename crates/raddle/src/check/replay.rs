@@ -5,7 +5,6 @@ use super::error::Error;
 use super::outcome::{self, Report};
 use crate::rt::carrier::LibraryTarget;
 use raddle_explore::campaign::Found;
-use raddle_explore::shrink;
 use raddle_explore::target::Target;
 use raddle_model::{Divergence, Plan, SiteId, Tail, Verdict};
 use raddle_wire::{FailureFile, SiteKey, failure, schedule};
@@ -98,22 +97,6 @@ fn explain(divergence: &Divergence) -> String {
          raddle does not control (time, addresses, the order of a hash map)?",
         divergence.step, divergence.decision, divergence.expected, divergence.found
     )
-}
-
-/// Shrinks a failure file to the fewest preemptions and writes the result beside the others.
-pub(crate) fn minimize(config: &Config, target: &mut LibraryTarget, path: &Path) -> Result<Report, Error> {
-    let begun = Instant::now();
-    let plan = plan_of(target, &read(path)?)?;
-    let before = run(target, &plan)?;
-    if !matches!(before.run.digest.verdict, Verdict::Failed(_)) {
-        return Err(Error::Diverged(String::from("the recorded run does not fail any more: nothing to minimize")));
-    }
-    let smaller = shrink::minimize(target, &before.plan)?;
-    let after = run(target, &smaller.plan)?;
-    eprintln!("{} preemptions before, {} after {} runs", smaller.before, smaller.preemptions, smaller.runs);
-    let steps = after.run.digest.steps;
-    let found = outcome::tell(config, target, after)?;
-    Ok(outcome::of_one(config, Some(found), steps, begun.elapsed().as_secs_f64()))
 }
 
 /// Runs the failure files in `raddle-regressions` that belong to this body. The first that still
