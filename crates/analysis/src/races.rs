@@ -16,7 +16,7 @@
 //! synchronized types have none: so the clocks stand still until a campaign has seen a plain
 //! access. The run that shows the first one has [`Races::missed`] it and is to be run again.
 //!
-//! One shadow stands for a whole object. Spans slot in at [`Races::place`], which alone knows what
+//! One shadow stands for a whole object. Spans slot in at `Races::place`, which alone knows what
 //! a shadow stands for; until then a front end whose objects have parts must name each part.
 
 use crate::clocks::{Clocks, Edges, Epoch, Release};

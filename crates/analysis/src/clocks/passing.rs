@@ -80,7 +80,6 @@ impl Clocks {
         if channel.capacity == Some(0)
             && waiter.op.kind == Kind::Handover
             && waiter.op.object == object
-            && waiter.ticket + 1 == channel.taken
         {
             let gate = self.tasks[sender.index()].gate;
             self.tasks[sender.index()].gate = self.replaced(event.task, gate);

@@ -7,7 +7,7 @@ use raddle_analysis::Clocks;
 use raddle_model::{Analysis, Kind, Rng};
 use std::collections::BTreeMap;
 
-const PROGRAMS: u64 = 20_000;
+const PROGRAMS: u64 = 10_000;
 
 #[test]
 fn happens_before_is_equal_for_all_pairs() {

@@ -193,7 +193,7 @@ fn deadlocked(steps: &[Step]) -> bool {
 #[test]
 fn cycles_are_the_deadlocks_of_simple_programs() {
     let mut with = [0, 0];
-    for number in 0..400 {
+    for number in 0..200 {
         let rng = &mut Rng::new(number);
         let tasks = 2 + rng.below(2) as usize;
         let mut scripts = vec![Vec::new(); tasks];

@@ -7,7 +7,7 @@ use raddle_analysis::Races;
 use raddle_analysis::races::{Race, RaceKind};
 use raddle_model::{Analysis, Event, Kind, ObjectId, Rng};
 
-const PROGRAMS: u64 = 20_000;
+const PROGRAMS: u64 = 10_000;
 
 pub(crate) fn watch(races: &mut Races, steps: &[Step]) {
     races.begin();
