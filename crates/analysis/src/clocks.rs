@@ -54,16 +54,10 @@ struct Released {
 }
 
 /// Nothing was released.
-const NOTHING: Released = Released {
-    row: Row::NONE,
-    by: Epoch::NEVER,
-};
+const NOTHING: Released = Released { row: Row::NONE, by: Epoch::NEVER };
 
 /// Not the clock of one task but a join of several.
-const SEVERAL: Epoch = Epoch {
-    task: TaskId(u32::MAX),
-    time: 1,
-};
+const SEVERAL: Epoch = Epoch { task: TaskId(u32::MAX), time: 1 };
 
 /// A task's clock, and what its fences and two-part operations keep.
 #[derive(Clone, Copy, Debug)]
@@ -91,11 +85,7 @@ struct Carried {
     queue: u32,
 }
 
-const UNUSED: Carried = Carried {
-    first: NOTHING,
-    other: NOTHING,
-    queue: u32::MAX,
-};
+const UNUSED: Carried = Carried { first: NOTHING, other: NOTHING, queue: u32::MAX };
 
 /// The last release of a task: where it could have been acquired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -133,19 +123,13 @@ pub struct Clocks {
 impl Clocks {
     /// Clocks over these edges.
     pub fn new(edges: Edges) -> Clocks {
-        Clocks {
-            edges,
-            ..Clocks::default()
-        }
+        Clocks { edges, ..Clocks::default() }
     }
 
     /// The epoch of what the task does now. Ask before its event: a release ends the epoch.
     #[inline]
     pub fn now(&self, task: TaskId) -> Epoch {
-        Epoch {
-            task,
-            time: self.tasks[task.index()].time,
-        }
+        Epoch { task, time: self.tasks[task.index()].time }
     }
 
     /// Whether what happened at `epoch` is ordered before what `task` does now. Ask after its
@@ -170,11 +154,7 @@ impl Clocks {
             fence: NOTHING,
             read: NOTHING,
             gate: NOTHING,
-            last: Release {
-                kind: Kind::Exit,
-                object: ObjectId::NONE,
-                site: SiteId::UNKNOWN,
-            },
+            last: Release { kind: Kind::Exit, object: ObjectId::NONE, site: SiteId::UNKNOWN },
         });
         self.bank.set(row, task, 1);
         row
@@ -196,16 +176,9 @@ impl Clocks {
     /// The task's clock in place of what was there.
     #[inline]
     fn replaced(&mut self, task: TaskId, old: Released) -> Released {
-        let row = if old.row == Row::NONE {
-            self.bank.take()
-        } else {
-            old.row
-        };
+        let row = if old.row == Row::NONE { self.bank.take() } else { old.row };
         self.bank.copy(row, self.tasks[task.index()].row);
-        Released {
-            row,
-            by: self.now(task),
-        }
+        Released { row, by: self.now(task) }
     }
 
     /// The task's clock joined with what was there.
@@ -224,31 +197,20 @@ impl Clocks {
             return old;
         }
         let empty = old.by.time == 0;
-        let row = if old.row == Row::NONE {
-            self.bank.take()
-        } else {
-            old.row
-        };
+        let row = if old.row == Row::NONE { self.bank.take() } else { old.row };
         if empty {
             self.bank.copy(row, more.row);
         } else {
             self.bank.join(row, more.row);
         }
-        Released {
-            row,
-            by: if empty { more.by } else { SEVERAL },
-        }
+        Released { row, by: if empty { more.by } else { SEVERAL } }
     }
 
     /// The task has released: what it does from now on is later.
     #[inline]
     fn tick(&mut self, event: &Event) {
         let clock = &mut self.tasks[event.task.index()];
-        clock.last = Release {
-            kind: event.op.kind,
-            object: event.op.object,
-            site: event.op.site,
-        };
+        clock.last = Release { kind: event.op.kind, object: event.op.object, site: event.op.site };
         clock.time += 1;
         self.bank.set(clock.row, event.task, clock.time);
     }
@@ -284,10 +246,7 @@ impl Clocks {
 
     fn spawned(&mut self, event: &Event, child: TaskId) {
         let row = self.add_task();
-        assert!(
-            child.index() + 1 == self.tasks.len(),
-            "raddle bug: a task without a clock"
-        );
+        assert!(child.index() + 1 == self.tasks.len(), "raddle bug: a task without a clock");
         self.bank.copy(row, self.tasks[event.task.index()].row);
         self.bank.set(row, child, 1);
         self.tick(event);
@@ -304,21 +263,15 @@ impl Clocks {
     }
 
     fn other_event(&mut self, event: &Event, world: &World) {
-        let Event {
-            task, op, outcome, ..
-        } = *event;
+        let Event { task, op, outcome, .. } = *event;
         match (op.kind, outcome) {
             (Kind::Spawn, Outcome::Spawned(child)) => self.spawned(event, child),
-            (Kind::Join, Outcome::Done) | (Kind::Finished, Outcome::Value(1)) => {
-                self.joined(event, world)
-            }
+            (Kind::Join, Outcome::Done) | (Kind::Finished, Outcome::Value(1)) => self.joined(event, world),
             (Kind::Park | Kind::Acquire, Outcome::Done)
             | (Kind::OnceEnter, Outcome::Value(_))
             | (Kind::OnceGet, Outcome::Value(1))
             | (Kind::Recv, Outcome::Closed) => self.acquire_first(task, op.object),
-            (Kind::Unpark | Kind::Release | Kind::DropSender, _) => {
-                self.add_first(event, op.object)
-            }
+            (Kind::Unpark | Kind::Release | Kind::DropSender, _) => self.add_first(event, op.object),
             (Kind::OnceDone, _) => self.release_first(event, op.object),
             (Kind::Arrive, _) => self.arrive(event, world),
             (Kind::Leave | Kind::Handover, Outcome::Done) => {
@@ -360,9 +313,7 @@ impl Analysis for Clocks {
         self.bank.begin();
         self.tasks.clear();
         self.objects.clear();
-        self.queues[..self.queues_used]
-            .iter_mut()
-            .for_each(VecDeque::clear);
+        self.queues[..self.queues_used].iter_mut().for_each(VecDeque::clear);
         self.queues_used = 0;
         self.add_task();
     }

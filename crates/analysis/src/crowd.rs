@@ -18,20 +18,12 @@ pub(crate) struct Access {
 
 impl Access {
     /// None yet: before everything.
-    pub(crate) const NEVER: Access = Access {
-        epoch: Epoch::NEVER,
-        site: SiteId::UNKNOWN,
-        index: 0,
-    };
+    pub(crate) const NEVER: Access = Access { epoch: Epoch::NEVER, site: SiteId::UNKNOWN, index: 0 };
 
     /// What an event does, in an epoch of its task.
     #[inline]
     pub(crate) fn new(event: &Event, epoch: Epoch) -> Access {
-        Access {
-            epoch,
-            site: event.op.site,
-            index: event.index,
-        }
+        Access { epoch, site: event.op.site, index: event.index }
     }
 
     /// The same task again, in the same epoch.
@@ -54,10 +46,7 @@ const ALONE: u32 = u32::MAX;
 
 impl Crowd {
     /// Nobody.
-    pub(crate) const EMPTY: Crowd = Crowd {
-        one: Access::NEVER,
-        many: ALONE,
-    };
+    pub(crate) const EMPTY: Crowd = Crowd { one: Access::NEVER, many: ALONE };
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {

@@ -67,12 +67,7 @@ impl Held {
         };
         // A timed wait gives up waiting for its notification, but never for its mutex.
         let blocking = op.mode == Mode::Block || op.kind == Kind::Wake;
-        Some(Taken {
-            lock,
-            shared,
-            blocking,
-            kept,
-        })
+        Some(Taken { lock, shared, blocking, kept })
     }
 
     /// Takes one event.

@@ -11,6 +11,7 @@ pub mod held;
 pub mod lock_order;
 pub mod locksets;
 pub mod races;
+pub mod statistics;
 
 pub use clocks::Clocks;
 pub use fingerprint::Fingerprint;

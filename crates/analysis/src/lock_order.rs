@@ -200,10 +200,7 @@ impl LockOrder {
 
     /// Whether two tasks can stand there at the same time. One task's edges are ordered.
     fn compatible(&self, old: u32, new: u32) -> bool {
-        let (a, b) = (
-            &self.candidates[old as usize],
-            &self.candidates[new as usize],
-        );
+        let (a, b) = (&self.candidates[old as usize], &self.candidates[new as usize]);
         let (early, late) = if old < new { (old, b) } else { (new, a) };
         let meet = |x: &(ObjectId, bool), y: &(ObjectId, bool)| x.0 == y.0 && !(x.1 && y.1);
         fn all(c: &Candidate) -> impl Iterator<Item = (ObjectId, bool)> {
@@ -215,10 +212,7 @@ impl LockOrder {
 
     /// Whether the first waits for what the second holds.
     fn waits_for(&self, first: u32, second: u32) -> bool {
-        let (a, b) = (
-            &self.candidates[first as usize],
-            &self.candidates[second as usize],
-        );
+        let (a, b) = (&self.candidates[first as usize], &self.candidates[second as usize]);
         a.edge.wanted == b.edge.held && !(a.wants_shared && b.holds_shared)
     }
 
@@ -233,9 +227,7 @@ impl LockOrder {
                 return;
             }
             *work -= 1;
-            if self.waits_for(last, next)
-                && self.path.iter().all(|&edge| self.compatible(edge, next))
-            {
+            if self.waits_for(last, next) && self.path.iter().all(|&edge| self.compatible(edge, next)) {
                 self.path.push(next);
                 self.search(work);
                 self.path.pop();

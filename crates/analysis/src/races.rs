@@ -111,10 +111,7 @@ struct Shadow {
     reads: Crowd,
 }
 
-const UNTOUCHED: Shadow = Shadow {
-    write: Access::NEVER,
-    reads: Crowd::EMPTY,
-};
+const UNTOUCHED: Shadow = Shadow { write: Access::NEVER, reads: Crowd::EMPTY };
 
 /// What is remembered of atomic accesses to it, beside the shadow since it is seldom there.
 #[derive(Clone, Copy, Debug)]
@@ -123,10 +120,7 @@ struct Atomics {
     stores: Crowd,
 }
 
-const NO_ATOMICS: Atomics = Atomics {
-    loads: Crowd::EMPTY,
-    stores: Crowd::EMPTY,
-};
+const NO_ATOMICS: Atomics = Atomics { loads: Crowd::EMPTY, stores: Crowd::EMPTY };
 
 impl Shadow {
     fn has_plain(&self) -> bool {
@@ -156,12 +150,7 @@ pub struct Races {
 impl Races {
     /// A detector that watches from the first run on, rather than from the first plain access on.
     pub fn watching_at_once() -> Races {
-        Races {
-            watching: true,
-            mixed: true,
-            clocks: Clocks::new(Edges::All),
-            ..Races::default()
-        }
+        Races { watching: true, mixed: true, clocks: Clocks::new(Edges::All), ..Races::default() }
     }
 
     /// Whether this run is watched.
@@ -228,8 +217,7 @@ impl Races {
         if let Some(&Atomics { stores, .. }) = self.atomics.get(place) {
             self.check_crowd(event, stores, RaceKind::WriteRead, true);
         }
-        self.pool
-            .add(&mut reads, Access::new(event, epoch), &self.clocks);
+        self.pool.add(&mut reads, Access::new(event, epoch), &self.clocks);
         self.shadows[place].reads = reads;
     }
 
@@ -258,10 +246,7 @@ impl Races {
             self.check_crowd(event, stores, RaceKind::WriteWrite, true);
         }
         self.pool.empty(&mut reads);
-        self.shadows[place] = Shadow {
-            write: Access::new(event, epoch),
-            reads,
-        };
+        self.shadows[place] = Shadow { write: Access::new(event, epoch), reads };
     }
 
     /// Nobody has said that the read-modify-write failed.
@@ -335,18 +320,8 @@ impl Races {
         self.findings.push(Race {
             object: event.op.object,
             kind,
-            earlier: Side {
-                task: earlier.epoch.task,
-                index: earlier.index,
-                site: earlier.site,
-                atomic,
-            },
-            later: Side {
-                task: event.task,
-                index: event.index,
-                site: event.op.site,
-                atomic: !plain,
-            },
+            earlier: Side { task: earlier.epoch.task, index: earlier.index, site: earlier.site, atomic },
+            later: Side { task: event.task, index: event.index, site: event.op.site, atomic: !plain },
             released: self.clocks.released_since(earlier.epoch),
         });
     }

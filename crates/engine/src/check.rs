@@ -14,7 +14,7 @@ pub(crate) struct Check {
     active: bool,
     hash: u64,
     events: u64,
-    pub(crate) entries: Vec<u32>,
+    entries: Vec<u32>,
     expected: Vec<u32>,
 }
 
@@ -31,12 +31,12 @@ impl Check {
 
     #[inline]
     pub(crate) fn event(&mut self, event: &Event) -> Result<(), Box<Divergence>> {
-        if self.active { self.add(event) } else { Ok(()) }
+        if self.active { self.add(*event) } else { Ok(()) }
     }
 
-    fn add(&mut self, event: &Event) -> Result<(), Box<Divergence>> {
-        let word =
-            u64::from(event.task.0) << 40 | (event.op.kind as u64) << 32 | u64::from(event.index);
+    #[cold]
+    fn add(&mut self, event: Event) -> Result<(), Box<Divergence>> {
+        let word = u64::from(event.task.0) << 40 | (event.op.kind as u64) << 32 | u64::from(event.index);
         self.hash = hash::mix(self.hash, word);
         self.events += 1;
         if !self.events.is_multiple_of(CHECK_INTERVAL) {
@@ -46,19 +46,48 @@ impl Check {
         let expected = self.expected.get(self.entries.len()).copied();
         self.entries.push(entry);
         match expected {
-            Some(expected) if expected != entry => Err(Box::new(Divergence {
-                step: self.events,
-                decision: 0,
-                expected: format!(
-                    "check {expected:08x} over events {} to {}",
-                    self.events - CHECK_INTERVAL,
-                    self.events
-                ),
-                found: format!(
-                    "check {entry:08x}: other tasks or other operations ran in this interval"
-                ),
-            })),
+            Some(expected) if expected != entry => Err(self.differs(expected, entry)),
             _ => Ok(()),
         }
+    }
+
+    /// The entries so far, with one for the events since the last.
+    pub(crate) fn entries(&self) -> Vec<u32> {
+        let mut entries = self.entries.clone();
+        if self.active && !self.events.is_multiple_of(CHECK_INTERVAL) {
+            entries.push(self.hash as u32);
+        }
+        entries
+    }
+
+    /// The run that was to be repeated is over: compares what is left, so that not even the order
+    /// of the last few events can differ unseen.
+    pub(crate) fn close(&self) -> Result<(), Box<Divergence>> {
+        if self.expected.is_empty() {
+            return Ok(());
+        }
+        let entries = self.entries();
+        if entries.len() != self.expected.len() {
+            return Err(Box::new(Divergence {
+                step: self.events,
+                decision: 0,
+                expected: format!("a run of {} checks", self.expected.len()),
+                found: format!("the end of the run after {}", entries.len()),
+            }));
+        }
+        match (self.expected.last(), entries.last()) {
+            (Some(&expected), Some(&entry)) if expected != entry => Err(self.differs(expected, entry)),
+            _ => Ok(()),
+        }
+    }
+
+    fn differs(&self, expected: u32, entry: u32) -> Box<Divergence> {
+        let begin = self.events.saturating_sub(1) / CHECK_INTERVAL * CHECK_INTERVAL;
+        Box::new(Divergence {
+            step: self.events,
+            decision: 0,
+            expected: format!("check {expected:08x} over events {begin} to {}", self.events),
+            found: format!("check {entry:08x}: other tasks or other operations ran in this interval"),
+        })
     }
 }

@@ -109,12 +109,7 @@ pub trait Target {
 
     /// The runs `runs` of the campaign whose seed is `plan.seed`: run `i` has the plan with the
     /// seed [`raddle_model::Rng::seed_of_run`]`(plan.seed, i)`.
-    fn sample(
-        &mut self,
-        plan: &Plan,
-        runs: Range<u64>,
-        sink: &mut dyn Sink,
-    ) -> Result<(), TargetError>;
+    fn sample(&mut self, plan: &Plan, runs: Range<u64>, sink: &mut dyn Sink) -> Result<(), TargetError>;
 
     /// Where a site is.
     fn place(&self, site: SiteId) -> Place;

@@ -76,14 +76,7 @@ mod tests {
         let mut rng = Rng::new(1234567);
         let first: [u64; 3] = core::array::from_fn(|_| rng.next_u64());
         // Published test vector of SplitMix64 for seed 1234567.
-        assert_eq!(
-            first,
-            [
-                6457827717110365317,
-                3203168211198807973,
-                9817491932198370423
-            ]
-        );
+        assert_eq!(first, [6457827717110365317, 3203168211198807973, 9817491932198370423]);
     }
 
     #[test]

@@ -56,11 +56,7 @@ impl fmt::Debug for TaskId {
 
 impl fmt::Debug for ObjectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_some() {
-            write!(f, "o{}", self.0)
-        } else {
-            write!(f, "-")
-        }
+        if self.is_some() { write!(f, "o{}", self.0) } else { write!(f, "-") }
     }
 }
 

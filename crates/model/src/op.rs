@@ -53,7 +53,7 @@ pub enum Kind {
     NotifyOne,
     /// Wakes all waiters. Writes the condition variable.
     NotifyAll,
-    /// Takes `arg` permits of a semaphore. Writes it.
+    /// Takes `arg` permits of a semaphore, one if it is timed. Writes it.
     Acquire,
     /// Gives `arg` permits. Writes the semaphore.
     Release,
@@ -133,6 +133,27 @@ impl Order {
     }
 }
 
+/// The kinds that only read, one bit each: dependence is asked for at every step.
+const READS: u64 = {
+    let kinds = [
+        Kind::Join,
+        Kind::Finished,
+        Kind::ReadLock,
+        Kind::ReadUnlock,
+        Kind::Leave,
+        Kind::OnceGet,
+        Kind::Handover,
+        Kind::Load,
+        Kind::CellRead,
+    ];
+    let (mut mask, mut i) = (0, 0);
+    while i < kinds.len() {
+        mask |= 1 << kinds[i] as u32;
+        i += 1;
+    }
+    mask
+};
+
 /// How an extent is accessed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
@@ -153,10 +174,7 @@ pub struct Span {
 
 impl Span {
     /// The whole object.
-    pub const WHOLE: Span = Span {
-        start: 0,
-        len: u32::MAX,
-    };
+    pub const WHOLE: Span = Span { start: 0, len: u32::MAX };
 
     /// Whether two spans share a byte.
     #[inline]
@@ -234,18 +252,13 @@ impl Op {
     /// How this operation accesses its extents; the same for both of them.
     #[inline]
     pub fn access(&self) -> Access {
-        match self.kind {
-            Kind::Join
-            | Kind::Finished
-            | Kind::ReadLock
-            | Kind::ReadUnlock
-            | Kind::Leave
-            | Kind::OnceGet
-            | Kind::Handover
-            | Kind::Load
-            | Kind::CellRead => Access::Read,
-            _ => Access::Write,
-        }
+        if READS >> self.kind as u32 & 1 == 1 { Access::Read } else { Access::Write }
+    }
+
+    /// How many permits an acquire takes: `arg` is a duration if it is timed.
+    #[inline]
+    pub fn permits(&self) -> u64 {
+        if self.mode == Mode::Timed { 1 } else { self.arg }
     }
 
     /// Whether exchanging two neighbouring operations of different tasks can matter.
@@ -258,11 +271,9 @@ impl Op {
         if self.access() == Access::Read && other.access() == Access::Read {
             return false;
         }
-        let first =
-            self.object.is_some() && self.object == other.object && self.span.overlaps(other.span);
+        let first = self.object.is_some() && self.object == other.object && self.span.overlaps(other.span);
         let crossed = (self.object.is_some() && self.object == other.second)
-            || (self.second.is_some()
-                && (self.second == other.object || self.second == other.second));
+            || (self.second.is_some() && (self.second == other.object || self.second == other.second));
         first || crossed
     }
 
@@ -271,13 +282,10 @@ impl Op {
     pub fn may_be_coenabled(&self, other: &Op) -> bool {
         let gives = |op: &Op| matches!(op.kind, Kind::Unlock | Kind::WriteUnlock);
         let waits = |op: &Op| {
-            matches!(
-                op.kind,
-                Kind::Lock | Kind::WriteLock | Kind::ReadLock | Kind::Wake
-            ) && op.mode == Mode::Block
+            matches!(op.kind, Kind::Lock | Kind::WriteLock | Kind::ReadLock | Kind::Wake)
+                && op.mode == Mode::Block
         };
-        let same =
-            |a: &Op, b: &Op| a.object == b.object || (a.kind == Kind::Wake && a.second == b.object);
+        let same = |a: &Op, b: &Op| a.object == b.object || (a.kind == Kind::Wake && a.second == b.object);
         let excluded = |a: &Op, b: &Op| {
             (gives(a) && waits(b) && same(b, a))
                 || (gives(a) && gives(b) && a.object == b.object)
@@ -314,10 +322,7 @@ mod tests {
 
     #[test]
     fn spans_that_do_not_touch_commute() {
-        let part = |start, len| Op {
-            span: Span { start, len },
-            ..on(Kind::CellWrite, 1)
-        };
+        let part = |start, len| Op { span: Span { start, len }, ..on(Kind::CellWrite, 1) };
         assert!(!part(0, 4).conflicts(&part(4, 4)));
         assert!(part(0, 5).conflicts(&part(4, 4)));
         assert!(part(8, 1).conflicts(&on(Kind::CellRead, 1)));

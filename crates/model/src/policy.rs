@@ -52,9 +52,7 @@ impl<'a> View<'a> {
     /// no operation that offers the processor.
     pub fn preempts(&self, task: TaskId) -> bool {
         self.current.is_some_and(|current| {
-            current != task
-                && self.enabled.contains(current)
-                && !self.op(current).offers_processor()
+            current != task && self.enabled.contains(current) && !self.op(current).offers_processor()
         })
     }
 }
@@ -62,10 +60,8 @@ impl<'a> View<'a> {
 impl Op {
     /// Whether a switch away at this operation is no preemption.
     pub fn offers_processor(&self) -> bool {
-        matches!(
-            self.kind,
-            Kind::Yield | Kind::Sleep | Kind::Park | Kind::Exit | Kind::End
-        ) || self.mode == crate::op::Mode::Timed
+        matches!(self.kind, Kind::Yield | Kind::Sleep | Kind::Park | Kind::Exit | Kind::End)
+            || self.mode == crate::op::Mode::Timed
     }
 }
 

@@ -42,11 +42,7 @@ impl TaskSet {
     pub fn remove(&mut self, task: TaskId) {
         if task.0 < 64 {
             self.low &= !(1 << task.0);
-        } else if let Some(word) = self
-            .high
-            .as_mut()
-            .and_then(|high| high.get_mut(task.index() / 64 - 1))
-        {
+        } else if let Some(word) = self.high.as_mut().and_then(|high| high.get_mut(task.index() / 64 - 1)) {
             *word &= !(1 << (task.0 % 64));
         }
     }
@@ -54,11 +50,7 @@ impl TaskSet {
     /// Adds or takes out.
     #[inline]
     pub fn set(&mut self, task: TaskId, member: bool) {
-        if member {
-            self.insert(task)
-        } else {
-            self.remove(task)
-        }
+        if member { self.insert(task) } else { self.remove(task) }
     }
 
     /// Whether the task is in the set.
@@ -77,21 +69,14 @@ impl TaskSet {
     /// How many tasks are in the set.
     #[inline]
     pub fn len(&self) -> u32 {
-        let high: u32 = self
-            .high
-            .as_ref()
-            .map_or(0, |high| high.iter().map(|w| w.count_ones()).sum());
+        let high: u32 = self.high.as_ref().map_or(0, |high| high.iter().map(|w| w.count_ones()).sum());
         self.low.count_ones() + high
     }
 
     /// Whether nobody is in the set.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.low == 0
-            && self
-                .high
-                .as_ref()
-                .is_none_or(|high| high.iter().all(|&w| w == 0))
+        self.low == 0 && self.high.as_ref().is_none_or(|high| high.iter().all(|&w| w == 0))
     }
 
     /// The only member, if there is exactly one.
@@ -106,11 +91,7 @@ impl TaskSet {
     /// The member with the lowest id.
     #[inline]
     pub fn first(&self) -> Option<TaskId> {
-        if self.low != 0 {
-            Some(TaskId(self.low.trailing_zeros()))
-        } else {
-            self.iter().next()
-        }
+        if self.low != 0 { Some(TaskId(self.low.trailing_zeros())) } else { self.iter().next() }
     }
 
     /// The member with exactly `rank` members below it.
@@ -178,11 +159,8 @@ impl TaskSet {
     /// The members in ascending order.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = TaskId> + '_ {
-        let words = core::iter::once(self.low)
-            .chain(self.high.iter().flat_map(|high| high.iter().copied()));
-        words
-            .enumerate()
-            .flat_map(|(i, word)| Bits(word).map(move |bit| TaskId(bit + 64 * i as u32)))
+        let words = core::iter::once(self.low).chain(self.high.iter().flat_map(|high| high.iter().copied()));
+        words.enumerate().flat_map(|(i, word)| Bits(word).map(move |bit| TaskId(bit + 64 * i as u32)))
     }
 }
 
@@ -255,10 +233,7 @@ mod tests {
                 assert_eq!(bits.len() as usize, plain.len());
                 assert_eq!(bits.first(), plain.first().copied());
                 assert_eq!(bits.is_empty(), plain.is_empty());
-                assert_eq!(
-                    bits.single(),
-                    (plain.len() == 1).then(|| *plain.first().unwrap())
-                );
+                assert_eq!(bits.single(), (plain.len() == 1).then(|| *plain.first().unwrap()));
                 assert!(bits.iter().eq(plain.iter().copied()));
                 for (rank, &member) in plain.iter().enumerate() {
                     assert_eq!(bits.nth(rank as u32), Some(member));

@@ -53,6 +53,11 @@ pub struct Task {
     pub spurious_left: u32,
     /// What a two-part operation must remember: barrier round, message number, lock depth.
     pub ticket: u32,
+    /// How its last operation ended.
+    pub outcome: Outcome,
+    /// How often it has looked at something since it last changed anything: the engine's, kept here
+    /// because every step touches this task anyway.
+    pub looks: u32,
 }
 
 /// All objects and tasks of a run.
@@ -78,13 +83,7 @@ impl World {
 
     fn add_task(&mut self, parent: Option<TaskId>, site: SiteId) -> TaskId {
         let task = TaskId(self.tasks.len() as u32);
-        let object = self.create(
-            State::Task {
-                task,
-                exited: false,
-            },
-            site,
-        );
+        let object = self.create(State::Task { task, exited: false }, site);
         let (name, spawn_index) = match parent {
             None => (hash::mix(0, 0), 0),
             Some(parent) => {
@@ -107,6 +106,8 @@ impl World {
             woken: false,
             spurious_left: self.spurious_max,
             ticket: 0,
+            outcome: Outcome::Done,
+            looks: 0,
         });
         self.live.insert(task);
         task
@@ -117,13 +118,7 @@ impl World {
     pub fn create(&mut self, state: State, site: SiteId) -> ObjectId {
         let id = ObjectId(self.objects.len() as u32);
         let (waiting, waiting_other) = (TaskSet::EMPTY, TaskSet::EMPTY);
-        self.objects.push(Object {
-            state,
-            waiting,
-            waiting_other,
-            version: 0,
-            site,
-        });
+        self.objects.push(Object { state, waiting, waiting_other, version: 0, site });
         id
     }
 
@@ -131,6 +126,12 @@ impl World {
     #[inline]
     pub fn task(&self, task: TaskId) -> &Task {
         &self.tasks[task.index()]
+    }
+
+    /// A task's count of looks, for the engine.
+    #[inline]
+    pub fn looks_mut(&mut self, task: TaskId) -> &mut u32 {
+        &mut self.tasks[task.index()].looks
     }
 
     /// All tasks there ever were.
@@ -203,11 +204,7 @@ impl World {
         let state = || &self.object(op.object).state;
         match (op.kind, op.kind != Kind::End && op.object.is_some()) {
             (Kind::Wake, _) => {
-                let Task {
-                    woken,
-                    spurious_left,
-                    ..
-                } = *self.task(task);
+                let Task { woken, spurious_left, .. } = *self.task(task);
                 let State::Mutex(mutex) = &self.object(op.second).state else {
                     return false;
                 };
@@ -219,7 +216,9 @@ impl World {
             (Kind::WriteLock, _) => matches!(state(), State::RwLock(lock) if lock.writable()),
             (Kind::Join, _) => matches!(state(), State::Task { exited: true, .. }),
             (Kind::Park, _) => matches!(state(), State::Token(true)),
-            (Kind::Acquire, _) => matches!(state(), State::Semaphore(s) if s.permits >= op.arg),
+            (Kind::Acquire, _) => {
+                matches!(state(), State::Semaphore(s) if s.permits >= op.permits())
+            }
             (Kind::Leave, _) => {
                 matches!(state(), State::Barrier(b) if b.round != self.task(task).ticket)
             }
@@ -241,10 +240,7 @@ impl World {
     #[inline]
     pub fn announce(&mut self, task: TaskId, op: Op) -> bool {
         let entry = &mut self.tasks[task.index()];
-        assert!(
-            entry.life == Life::Running,
-            "raddle bug: a task announces twice"
-        );
+        assert!(entry.life == Life::Running, "raddle bug: a task announces twice");
         entry.op = op;
         entry.life = Life::Pending;
         let enabled = match op.kind {
@@ -252,9 +248,7 @@ impl World {
             Kind::Load | Kind::Store | Kind::Rmw | Kind::Unlock => true,
             Kind::Lock if op.mode == Mode::Block => {
                 let object = &mut self.objects[op.object.index()];
-                let State::Mutex(mutex) = &object.state else {
-                    panic!("raddle bug: {op:?} on a {}", object.state.noun())
-                };
+                let State::Mutex(mutex) = &object.state else { wrong(op.kind, &object.state) };
                 let available = mutex.available(task);
                 if mutex.owner != Some(task) || !mutex.recursive {
                     object.waiting.insert(task);
@@ -271,11 +265,7 @@ impl World {
         let enabled = self.enabled(task, op);
         if op.kind == Kind::Wake {
             // One that nobody has woken waits at the condition variable only, unless it can leave alone.
-            let Task {
-                woken,
-                spurious_left,
-                ..
-            } = self.tasks[task.index()];
+            let Task { woken, spurious_left, .. } = self.tasks[task.index()];
             if woken || op.mode == Mode::Timed || spurious_left > 0 {
                 self.objects[op.second.index()].waiting.insert(task);
             }
@@ -297,51 +287,50 @@ impl World {
         enabled
     }
 
-    /// The task does what it was about to do; `pick` is the chosen waiter of a notification.
+    /// The task does what it was about to do; `pick` is the chosen waiter of a notification. The
+    /// operation stays readable in [`Task::op`] until the task announces another.
     #[inline]
     pub fn step(&mut self, task: TaskId, pick: u32) -> Outcome {
         let entry = &mut self.tasks[task.index()];
-        assert!(
-            entry.life == Life::Pending,
-            "raddle bug: a step without an announcement"
-        );
-        let op = entry.op;
+        assert!(entry.life == Life::Pending, "raddle bug: a step without an announcement");
         entry.life = Life::Running;
         entry.events += 1;
+        entry.outcome = Outcome::Done;
+        let (kind, object) = (entry.op.kind, entry.op.object);
         self.enabled.remove(task);
-        let outcome = match op.kind {
-            Kind::Load | Kind::Store | Kind::Rmw | Kind::CellRead | Kind::CellWrite => {
-                Outcome::Done
+        let outcome = match kind {
+            Kind::Load | Kind::CellRead => return Outcome::Done,
+            Kind::Store | Kind::Rmw | Kind::CellWrite => {
+                self.changed(object);
+                return Outcome::Done;
             }
-            Kind::Lock => self.lock(task, &op),
-            Kind::Unlock => self.unlock(task, op.object),
-            _ => self.step_other(task, &op, pick),
+            Kind::Lock => self.lock(task, object),
+            Kind::Unlock => self.unlock(task, object),
+            _ => self.step_other(task, pick),
         };
-        if op.access() == Access::Write && !matches!(outcome, Outcome::Failed | Outcome::TimedOut) {
-            for id in [op.object, op.second] {
-                if id.is_some() {
-                    let object = &mut self.objects[id.index()];
-                    object.version = object.version.wrapping_add(1);
-                }
-            }
+        if !matches!(outcome, Outcome::Done) {
+            self.tasks[task.index()].outcome = outcome;
         }
         outcome
     }
 
     #[inline]
-    fn lock(&mut self, task: TaskId, op: &Op) -> Outcome {
-        let object = &mut self.objects[op.object.index()];
-        let State::Mutex(mutex) = &mut object.state else {
-            panic!("raddle bug: {op:?} on a {}", object.state.noun())
-        };
+    fn changed(&mut self, id: ObjectId) {
+        // No object has the id NONE, so this leaves it out too.
+        if let Some(object) = self.objects.get_mut(id.index()) {
+            object.version = object.version.wrapping_add(1);
+        }
+    }
+
+    #[inline]
+    fn lock(&mut self, task: TaskId, id: ObjectId) -> Outcome {
+        let object = &mut self.objects[id.index()];
+        let State::Mutex(mutex) = &mut object.state else { wrong(Kind::Lock, &object.state) };
         if !mutex.available(task) {
-            assert!(
-                op.mode != Mode::Block,
-                "raddle bug: {task:?} takes a mutex that is held"
-            );
-            return miss(op);
+            return miss(&self.tasks[task.index()].op);
         }
         mutex.take(task, 1);
+        object.version = object.version.wrapping_add(1);
         object.waiting.remove(task);
         self.enabled.subtract(&object.waiting);
         Outcome::Done
@@ -350,19 +339,30 @@ impl World {
     #[inline]
     fn unlock(&mut self, task: TaskId, id: ObjectId) -> Outcome {
         let object = &mut self.objects[id.index()];
-        let State::Mutex(mutex) = &mut object.state else {
-            panic!("raddle bug: unlock of a {}", object.state.noun())
-        };
+        let State::Mutex(mutex) = &mut object.state else { wrong(Kind::Unlock, &object.state) };
         if !mutex.give(task) {
             return Outcome::Misuse;
         }
+        object.version = object.version.wrapping_add(1);
         if mutex.owner.is_none() {
             self.enabled.union_with(&object.waiting);
         }
         Outcome::Done
     }
 
-    fn step_other(&mut self, task: TaskId, op: &Op, pick: u32) -> Outcome {
+    fn step_other(&mut self, task: TaskId, pick: u32) -> Outcome {
+        let op = self.tasks[task.index()].op;
+        let outcome = self.route(task, &op, pick);
+        // Readers of a lock change what a writer finds, although they commute with each other.
+        let changes = op.access() == Access::Write || matches!(op.kind, Kind::ReadLock | Kind::ReadUnlock);
+        if changes && !matches!(outcome, Outcome::Failed | Outcome::TimedOut) {
+            self.changed(op.object);
+            self.changed(op.second);
+        }
+        outcome
+    }
+
+    fn route(&mut self, task: TaskId, op: &Op, pick: u32) -> Outcome {
         let succeeds = self.succeeds(task, op);
         if op.object.is_some() && op.kind != Kind::Wake {
             let object = &mut self.objects[op.object.index()];
@@ -377,38 +377,26 @@ impl World {
                 State::Task { exited: true, .. }
             ))),
             Kind::Choose => Outcome::Value(pick),
-            Kind::Unpark => self.change(
-                op.object,
-                |state| *state = State::Token(true),
-                Outcome::Done,
-            ),
-            Kind::Park if succeeds => self.change(
-                op.object,
-                |state| *state = State::Token(false),
-                Outcome::Done,
-            ),
-            Kind::ReadLock
-            | Kind::WriteLock
-            | Kind::ReadUnlock
-            | Kind::WriteUnlock
-            | Kind::Downgrade => self.rwlock(task, op, succeeds),
+            Kind::Unpark => self.change(op.object, |state| *state = State::Token(true), Outcome::Done),
+            Kind::Park if succeeds => {
+                self.change(op.object, |state| *state = State::Token(false), Outcome::Done)
+            }
+            Kind::ReadLock | Kind::WriteLock | Kind::ReadUnlock | Kind::WriteUnlock | Kind::Downgrade => {
+                self.rwlock(task, op, succeeds)
+            }
             Kind::Wait => self.wait(task, op),
             Kind::Wake => self.wake(task, op),
             Kind::NotifyOne => self.notify_one(op.object, pick),
             Kind::NotifyAll => self.notify_all(op.object),
-            Kind::Acquire if succeeds => self.permits(op.object, 0, op.arg),
+            Kind::Acquire if succeeds => self.permits(op.object, 0, op.permits()),
             Kind::Release => self.permits(op.object, op.arg, 0),
             Kind::Arrive => self.arrive(task, op.object),
-            Kind::OnceGet => Outcome::Value(u32::from(
-                self.object(op.object).state == State::Once(Once::Complete),
-            )),
+            Kind::OnceGet => {
+                Outcome::Value(u32::from(self.object(op.object).state == State::Once(Once::Complete)))
+            }
             Kind::OnceEnter if succeeds => self.once_enter(task, op.object),
             Kind::OnceDone => {
-                let next = if op.arg == 1 {
-                    Once::Complete
-                } else {
-                    Once::Incomplete
-                };
+                let next = if op.arg == 1 { Once::Complete } else { Once::Incomplete };
                 self.change(op.object, |state| *state = State::Once(next), Outcome::Done)
             }
             Kind::Send
@@ -426,20 +414,11 @@ impl World {
         let object = self.tasks[task.index()].object;
         self.tasks[task.index()].life = Life::Exited;
         self.live.remove(task);
-        self.change(
-            object,
-            |state| *state = State::Task { task, exited: true },
-            Outcome::Done,
-        )
+        self.change(object, |state| *state = State::Task { task, exited: true }, Outcome::Done)
     }
 
     /// Changes an object's state and re-asks those who wait for it.
-    fn change(
-        &mut self,
-        id: ObjectId,
-        change: impl FnOnce(&mut State),
-        outcome: Outcome,
-    ) -> Outcome {
+    fn change(&mut self, id: ObjectId, change: impl FnOnce(&mut State), outcome: Outcome) -> Outcome {
         change(&mut self.objects[id.index()].state);
         self.refresh(id);
         outcome
@@ -448,10 +427,7 @@ impl World {
     /// Re-asks all who wait for an object whether they can go on.
     fn refresh(&mut self, id: ObjectId) {
         let object = &mut self.objects[id.index()];
-        let sides = [
-            core::mem::take(&mut object.waiting),
-            core::mem::take(&mut object.waiting_other),
-        ];
+        let sides = [core::mem::take(&mut object.waiting), core::mem::take(&mut object.waiting_other)];
         for task in sides.iter().flat_map(TaskSet::iter) {
             let enabled = self.enabled(task, &self.tasks[task.index()].op);
             self.enabled.set(task, enabled);
@@ -588,11 +564,7 @@ impl World {
         if self.object(id).state == State::Once(Once::Complete) {
             return Outcome::Value(1);
         }
-        self.change(
-            id,
-            |state| *state = State::Once(Once::Running(task)),
-            Outcome::Value(0),
-        )
+        self.change(id, |state| *state = State::Once(Once::Running(task)), Outcome::Value(0))
     }
 
     fn channel(&mut self, id: ObjectId) -> &mut Channel {
@@ -641,11 +613,7 @@ impl World {
             }
             _ if succeeds => {
                 let taken = channel.taken > self.tasks[task.index()].ticket;
-                if taken {
-                    Outcome::Done
-                } else {
-                    Outcome::Closed
-                }
+                if taken { Outcome::Done } else { Outcome::Closed }
             }
             _ => miss(op),
         };
@@ -654,20 +622,19 @@ impl World {
     }
 
     /// Calls `each` with every task that must act before the blocked `task` can go on because it
-    /// owns what `task` waits for without a time limit.
+    /// owns what `task` waits for without a time limit. Whoever waits at a condition variable needs
+    /// its mutex before it can go on, notified or not and however the wait ends.
     pub fn owners(&self, task: TaskId, mut each: impl FnMut(TaskId)) {
         let op = &self.task(task).op;
-        if op.mode != Mode::Block
+        if (op.mode != Mode::Block && op.kind != Kind::Wake)
             || self.task(task).life != Life::Pending
             || self.enabled.contains(task)
         {
             return;
         }
         let object = match op.kind {
-            Kind::Wake if self.task(task).woken => op.second,
-            Kind::Lock | Kind::ReadLock | Kind::WriteLock | Kind::OnceEnter | Kind::Join => {
-                op.object
-            }
+            Kind::Wake => op.second,
+            Kind::Lock | Kind::ReadLock | Kind::WriteLock | Kind::OnceEnter | Kind::Join => op.object,
             _ => return,
         };
         match &self.object(object).state {
@@ -677,10 +644,7 @@ impl World {
                 None => lock.readers.iter().copied().for_each(each),
             },
             State::Once(Once::Running(runner)) => each(*runner),
-            State::Task {
-                task,
-                exited: false,
-            } => each(*task),
+            State::Task { task, exited: false } => each(*task),
             _ => {}
         }
     }
@@ -693,4 +657,9 @@ fn miss(op: &Op) -> Outcome {
         Mode::Timed => Outcome::TimedOut,
         Mode::Block => panic!("raddle bug: {op:?} was run although it must wait"),
     }
+}
+
+#[cold]
+fn wrong(kind: Kind, state: &State) -> ! {
+    panic!("raddle bug: {kind:?} on a {}", state.noun())
 }

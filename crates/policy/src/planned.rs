@@ -1,8 +1,13 @@
 //! The policy of a plan: follow the prefix, then let the tail decide. Leaving the prefix is an
 //! end, never a fallback.
 
+use crate::coverage::Coverage;
+use crate::pct::Pct;
+use crate::pos::Pos;
 use crate::random::Random;
+use crate::rapos::Rapos;
 use crate::stay::Stay;
+use crate::walks::Walks;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -21,6 +26,11 @@ pub struct Planned {
 #[derive(Debug)]
 enum AnyTail {
     Random(Random),
+    Rapos(Box<Rapos>),
+    Pct(Box<Pct>),
+    Pos(Box<Pos>),
+    Walks(Box<Walks>),
+    Coverage(Box<Coverage>),
     Stay(Stay),
     None,
 }
@@ -29,6 +39,11 @@ macro_rules! each {
     ($tail:expr, $policy:ident => $body:expr, $none:expr) => {
         match $tail {
             AnyTail::Random($policy) => $body,
+            AnyTail::Rapos($policy) => $body,
+            AnyTail::Pct($policy) => $body,
+            AnyTail::Pos($policy) => $body,
+            AnyTail::Walks($policy) => $body,
+            AnyTail::Coverage($policy) => $body,
             AnyTail::Stay($policy) => $body,
             AnyTail::None => $none,
         }
@@ -41,24 +56,19 @@ impl Planned {
         let rng = Rng::new(plan.seed);
         let tail = match &plan.tail {
             Tail::Random => AnyTail::Random(Random::new(rng)),
+            Tail::Rapos => AnyTail::Rapos(Box::new(Rapos::new(rng))),
+            Tail::Pct { depth, length } => AnyTail::Pct(Box::new(Pct::new(rng, *depth, *length))),
+            Tail::Pos => AnyTail::Pos(Box::new(Pos::new(rng))),
+            Tail::Walks(weights) => AnyTail::Walks(Box::new(Walks::new(rng, weights.clone()))),
+            Tail::Coverage(covered) => AnyTail::Coverage(Box::new(Coverage::new(rng, covered.clone()))),
             Tail::Stay => AnyTail::Stay(Stay),
             Tail::None => AnyTail::None,
-            other => panic!("raddle bug: no policy for {}", other.name()),
         };
-        Planned {
-            prefix: plan.prefix.decisions.clone(),
-            position: 0,
-            tail,
-        }
+        Planned { prefix: plan.prefix.decisions.clone(), position: 0, tail }
     }
 
     fn diverged(&self, expected: String, found: String) -> Box<Divergence> {
-        Box::new(Divergence {
-            step: 0,
-            decision: self.position,
-            expected,
-            found,
-        })
+        Box::new(Divergence { step: 0, decision: self.position, expected, found })
     }
 
     #[cold]
@@ -76,37 +86,38 @@ impl Planned {
                     Decision::Run(task) => format!("task {} to run", task.0),
                     Decision::Choose(value) => format!("the value {value} to be chosen"),
                 };
-                let able: Vec<String> = view
-                    .enabled
-                    .iter()
-                    .map(|task| format!("{}", task.0))
-                    .collect();
-                Pick::Diverged(self.diverged(
-                    expected,
-                    format!("a choice between the tasks {}", able.join(", ")),
-                ))
+                let able: Vec<String> = view.enabled.iter().map(|task| format!("{}", task.0)).collect();
+                Pick::Diverged(
+                    self.diverged(expected, format!("a choice between the tasks {}", able.join(", "))),
+                )
             }
         }
     }
 
+    #[inline(never)]
+    fn pick_otherwise(&mut self, view: View<'_>) -> Pick {
+        if self.position < self.prefix.len() {
+            return self.follow(&view);
+        }
+        each!(&mut self.tail, policy => policy.pick(&view), match view.enabled.single() {
+            Some(task) => Pick::Run(task),
+            None => Pick::Diverged(self.at_the_end()),
+        })
+    }
+
     fn at_the_end(&self) -> Box<Divergence> {
-        self.diverged(
-            String::from("the end of the run"),
-            String::from("the run goes on"),
-        )
+        self.diverged(String::from("the end of the run"), String::from("the run goes on"))
     }
 }
 
 impl Policy for Planned {
     #[inline]
     fn pick(&mut self, view: &View<'_>) -> Pick {
-        if self.position < self.prefix.len() {
-            return self.follow(view);
+        match &mut self.tail {
+            AnyTail::Random(random) if self.position >= self.prefix.len() => random.pick(view),
+            // By value, so that the common path need not put the view together.
+            _ => self.pick_otherwise(*view),
         }
-        each!(&mut self.tail, policy => policy.pick(view), match view.enabled.single() {
-            Some(task) => Pick::Run(task),
-            None => Pick::Diverged(self.at_the_end()),
-        })
     }
 
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {
@@ -134,10 +145,7 @@ impl Policy for Planned {
             return Ok(());
         }
         let left = self.prefix.len() - self.position;
-        Err(self.diverged(
-            format!("{left} more decisions"),
-            String::from("the end of the run"),
-        ))
+        Err(self.diverged(format!("{left} more decisions"), String::from("the end of the run")))
     }
 
     fn restart(&mut self, seed: u64) {

@@ -14,11 +14,7 @@ impl Policy for Stay {
         // One that offers the processor is taken at its word, or two tasks that yield to each
         // other would never end.
         let current = current.filter(|&task| !view.op(task).offers_processor());
-        Pick::Run(
-            current
-                .or(next_after(view))
-                .expect("raddle bug: nobody to pick"),
-        )
+        Pick::Run(current.or(next_after(view)).expect("raddle bug: nobody to pick"))
     }
 
     fn choose(&mut self, _: &Choice) -> Result<u32, Box<Divergence>> {
@@ -30,8 +26,6 @@ impl Policy for Stay {
 
 /// The next enabled task in turn, so that those who offer the processor take turns.
 fn next_after(view: &View<'_>) -> Option<raddle_model::TaskId> {
-    let after = view
-        .current
-        .and_then(|current| view.enabled.iter().find(|&task| task > current));
+    let after = view.current.and_then(|current| view.enabled.iter().find(|&task| task > current));
     after.or(view.enabled.first())
 }

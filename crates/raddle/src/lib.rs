@@ -1,1 +1,32 @@
 //! The library front end: std-shaped types under a scheduler.
+
+mod rt;
+pub mod sync;
+pub mod thread;
+
+/// For the speed experiment only.
+#[doc(hidden)]
+pub fn probe(
+    runs: u64,
+    tail: raddle_model::Tail,
+    body: impl Fn() + Send + Sync + 'static,
+) -> (f64, u64, usize) {
+    use raddle_explore::target::*;
+    struct S(u64, raddle_analysis::statistics::Distinct);
+    impl Sink for S {
+        fn run(&mut self, d: &Digest) -> Flow {
+            self.0 += d.steps;
+            assert_eq!(d.verdict, raddle_model::Verdict::Finished);
+            self.1.insert(d.fingerprint);
+            Flow::Continue
+        }
+    }
+    let mut target =
+        rt::carrier::LibraryTarget::new(std::sync::Arc::new(body), std::time::Duration::from_secs(5));
+    let plan = raddle_model::Plan::new(0, tail);
+    let mut s = S(0, Default::default());
+    target.sample(&plan, 0..1, &mut s).unwrap();
+    let t = std::time::Instant::now();
+    target.sample(&plan, 0..runs, &mut s).unwrap();
+    (t.elapsed().as_secs_f64() / runs as f64 * 1e9, s.0 / (runs + 1), s.1.distinct().value as usize)
+}

@@ -37,10 +37,7 @@ impl Clocks {
         if op.order.releases() {
             return self.release_first(event, op.object);
         }
-        let old = Released {
-            by: Epoch::NEVER,
-            ..self.carried(op.object).first
-        };
+        let old = Released { by: Epoch::NEVER, ..self.carried(op.object).first };
         let fence = self.tasks[task.index()].fence;
         self.objects[op.object.index()].first = self.merged(old, fence);
     }

@@ -23,10 +23,7 @@ pub struct Epoch {
 
 impl Epoch {
     /// Before everything that any task does.
-    pub const NEVER: Epoch = Epoch {
-        task: TaskId::MAIN,
-        time: 0,
-    };
+    pub const NEVER: Epoch = Epoch { task: TaskId::MAIN, time: 0 };
 }
 
 /// A row of the bank.
@@ -78,8 +75,7 @@ impl Bank {
         self.stride = new;
         self.times.resize(self.rows as usize * new, 0);
         for row in (0..self.rows as usize).rev() {
-            self.times
-                .copy_within(row * old..(row + 1) * old, row * new);
+            self.times.copy_within(row * old..(row + 1) * old, row * new);
             self.times[row * new + old..(row + 1) * new].fill(0);
         }
     }

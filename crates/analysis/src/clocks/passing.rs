@@ -35,10 +35,7 @@ impl Clocks {
                 && waiter.op.object == object
                 && waiter.ticket == round;
             if waits {
-                let gate = Released {
-                    by: Epoch::NEVER,
-                    ..self.tasks[index].gate
-                };
+                let gate = Released { by: Epoch::NEVER, ..self.tasks[index].gate };
                 self.tasks[index].gate = self.merged(gate, all);
             }
         }
@@ -77,10 +74,7 @@ impl Clocks {
             panic!("raddle bug: a receive from another object")
         };
         // A sender whose wait timed out does something else by now.
-        if channel.capacity == Some(0)
-            && waiter.op.kind == Kind::Handover
-            && waiter.op.object == object
-        {
+        if channel.capacity == Some(0) && waiter.op.kind == Kind::Handover && waiter.op.object == object {
             let gate = self.tasks[sender.index()].gate;
             self.tasks[sender.index()].gate = self.replaced(event.task, gate);
             self.tick(event);

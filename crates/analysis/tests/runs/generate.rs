@@ -6,13 +6,7 @@ use raddle_model::{Dice, Kind, Mode, Order, Rng};
 
 const LOADS: [Order; 3] = [Order::Relaxed, Order::Acquire, Order::SeqCst];
 const STORES: [Order; 3] = [Order::Relaxed, Order::Release, Order::SeqCst];
-const ALL: [Order; 5] = [
-    Order::Relaxed,
-    Order::Acquire,
-    Order::Release,
-    Order::AcqRel,
-    Order::SeqCst,
-];
+const ALL: [Order; 5] = [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
 const FENCES: [Order; 4] = [Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
 
 // Numbers of the objects that every program has.
@@ -64,31 +58,16 @@ fn statements(rng: &mut Rng, tasks: u32, mixed: bool, into: &mut Vec<Do>) {
         0..=6 => into.push(inner),
         7..=12 => into.push(atomic(rng)),
         13 => into.push(Do::Fence(one(rng, &FENCES))),
-        14 => into.extend([
-            Do::On(Kind::Lock, mutex),
-            inner,
-            Do::On(Kind::Unlock, mutex),
-        ]),
-        15 => into.extend([
-            Do::Try(Kind::Lock, mutex),
-            inner,
-            Do::On(Kind::Unlock, mutex),
-        ]),
+        14 => into.extend([Do::On(Kind::Lock, mutex), inner, Do::On(Kind::Unlock, mutex)]),
+        15 => into.extend([Do::Try(Kind::Lock, mutex), inner, Do::On(Kind::Unlock, mutex)]),
         16 => into.extend([
             Do::On(Kind::Lock, MUTEX),
             Do::Wait(CONDVAR, MUTEX, one(rng, &[Mode::Block, Mode::Timed])),
             inner,
             Do::On(Kind::Unlock, MUTEX),
         ]),
-        17 => into.push(Do::On(
-            one(rng, &[Kind::NotifyOne, Kind::NotifyAll]),
-            CONDVAR,
-        )),
-        18 => into.extend([
-            Do::On(Kind::ReadLock, RWLOCK),
-            inner,
-            Do::On(Kind::ReadUnlock, RWLOCK),
-        ]),
+        17 => into.push(Do::On(one(rng, &[Kind::NotifyOne, Kind::NotifyAll]), CONDVAR)),
+        18 => into.extend([Do::On(Kind::ReadLock, RWLOCK), inner, Do::On(Kind::ReadUnlock, RWLOCK)]),
         19 => into.extend([
             Do::On(Kind::WriteLock, RWLOCK),
             inner,
@@ -144,10 +123,7 @@ pub(crate) fn program(rng: &mut Rng, mixed: bool) -> Program {
             scripts[waiter].push(more);
         }
     }
-    Program {
-        objects: objects(),
-        scripts,
-    }
+    Program { objects: objects(), scripts }
 }
 
 fn objects() -> Vec<State> {

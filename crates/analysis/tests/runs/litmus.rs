@@ -51,11 +51,8 @@ const FLAG: State = State::Atomic;
 
 #[test]
 fn two_writes_race_and_the_report_says_how() {
-    let found = races(
-        vec![mutex()],
-        vec![Write(1)],
-        vec![vec![On(Kind::Lock, 0), Write(1), On(Kind::Unlock, 0)]],
-    );
+    let found =
+        races(vec![mutex()], vec![Write(1)], vec![vec![On(Kind::Lock, 0), Write(1), On(Kind::Unlock, 0)]]);
     assert_eq!(found.len(), 2, "one for each order: {found:?}");
     for race in found {
         assert_eq!(race.kind, RaceKind::WriteWrite);
@@ -97,11 +94,7 @@ fn a_report_names_what_was_released_and_not_acquired() {
 
 #[test]
 fn a_pair_of_sites_is_reported_once() {
-    let found = races(
-        vec![],
-        vec![Write(0), Yield, Write(0)],
-        vec![vec![Write(0), Write(0)]],
-    );
+    let found = races(vec![], vec![Write(0), Yield, Write(0)], vec![vec![Write(0), Write(0)]]);
     let mut pairs: Vec<[SiteId; 2]> = found.iter().map(Race::sites).collect();
     pairs.sort();
     pairs.dedup();
@@ -126,29 +119,13 @@ fn message_passing_with_fences() {
     // Fence to fence, fence to atomic, atomic to fence.
     none(vec![FLAG], writer(Release), vec![reader(Acquire)]);
     none(vec![FLAG], writer(SeqCst), vec![reader(SeqCst)]);
-    none(
-        vec![FLAG],
-        writer(Release),
-        vec![vec![Load(0, Acquire), Need(1), Read(1)]],
-    );
-    none(
-        vec![FLAG],
-        vec![Write(1), Store(0, 1, Release)],
-        vec![reader(Acquire)],
-    );
+    none(vec![FLAG], writer(Release), vec![vec![Load(0, Acquire), Need(1), Read(1)]]);
+    none(vec![FLAG], vec![Write(1), Store(0, 1, Release)], vec![reader(Acquire)]);
     some(vec![FLAG], writer(Acquire), vec![reader(Acquire)]);
     some(vec![FLAG], writer(Release), vec![reader(Release)]);
     // On the wrong side of what they should order.
-    some(
-        vec![FLAG],
-        vec![Fence(Release), Write(1), Store(0, 1, Relaxed)],
-        vec![reader(Acquire)],
-    );
-    some(
-        vec![FLAG],
-        writer(Release),
-        vec![vec![Fence(Acquire), Load(0, Relaxed), Need(1), Read(1)]],
-    );
+    some(vec![FLAG], vec![Fence(Release), Write(1), Store(0, 1, Relaxed)], vec![reader(Acquire)]);
+    some(vec![FLAG], writer(Release), vec![vec![Fence(Acquire), Load(0, Relaxed), Need(1), Read(1)]]);
 }
 
 #[test]
@@ -156,24 +133,12 @@ fn a_release_sequence_goes_on_through_read_modify_writes() {
     let writer = vec![Write(1), Store(0, 1, Release)];
     let reader = vec![Load(0, Acquire), Need(2), Read(1)];
     let link = |order| vec![Exchange(0, 1, 2, order, Relaxed)];
-    none(
-        vec![FLAG],
-        writer.clone(),
-        vec![link(Relaxed), reader.clone()],
-    );
-    none(
-        vec![FLAG],
-        writer.clone(),
-        vec![link(AcqRel), reader.clone()],
-    );
+    none(vec![FLAG], writer.clone(), vec![link(Relaxed), reader.clone()]);
+    none(vec![FLAG], writer.clone(), vec![link(AcqRel), reader.clone()]);
     // A store of the same value ends it, whoever stores.
     let breaks = vec![Load(0, Relaxed), Need(1), Store(0, 2, Relaxed)];
     some(vec![FLAG], writer.clone(), vec![breaks, reader.clone()]);
-    some(
-        vec![FLAG],
-        vec![Write(1), Store(0, 1, Release), Store(0, 2, Relaxed)],
-        vec![reader],
-    );
+    some(vec![FLAG], vec![Write(1), Store(0, 1, Release), Store(0, 2, Relaxed)], vec![reader]);
 }
 
 #[test]
@@ -197,14 +162,7 @@ fn a_failed_exchange_stores_nothing_and_has_its_own_order() {
 
 #[test]
 fn a_mutex_protects() {
-    let section = |mutex| {
-        vec![
-            On(Kind::Lock, mutex),
-            Read(2),
-            Write(2),
-            On(Kind::Unlock, mutex),
-        ]
-    };
+    let section = |mutex| vec![On(Kind::Lock, mutex), Read(2), Write(2), On(Kind::Unlock, mutex)];
     let two = || vec![mutex(), mutex()];
     none(two(), section(0), vec![section(0), section(0)]);
     some(two(), section(0), vec![section(1)]);
@@ -225,13 +183,8 @@ fn a_condvar_hands_over_through_its_mutex_only() {
         Read(3),
         On(Kind::Unlock, 0),
     ];
-    let inside = vec![
-        On(Kind::Lock, 0),
-        Write(3),
-        Store(2, 1, Relaxed),
-        On(Kind::NotifyOne, 1),
-        On(Kind::Unlock, 0),
-    ];
+    let inside =
+        vec![On(Kind::Lock, 0), Write(3), Store(2, 1, Relaxed), On(Kind::NotifyOne, 1), On(Kind::Unlock, 0)];
     let objects = || vec![mutex(), condvar(), FLAG];
     none(objects(), inside, vec![waiter.clone()]);
     let outside = vec![Write(3), Store(2, 1, Relaxed), On(Kind::NotifyOne, 1)];
@@ -240,10 +193,7 @@ fn a_condvar_hands_over_through_its_mutex_only() {
 
 #[test]
 fn spawn_and_join_order() {
-    let program = |main: Vec<Do>| Program {
-        objects: vec![State::Cell],
-        scripts: vec![main, vec![Write(0)]],
-    };
+    let program = |main: Vec<Do>| Program { objects: vec![State::Cell], scripts: vec![main, vec![Write(0)]] };
     let mut detector = Races::watching_at_once();
     let mut any = |main: Vec<Do>| {
         (0..100).any(|seed| {
@@ -262,38 +212,22 @@ fn spawn_and_join_order() {
 fn a_channel_hands_over() {
     for capacity in [None, Some(1), Some(0)] {
         let sender = vec![Write(1), On(Kind::Send, 0)];
-        none(
-            vec![channel(capacity, 1)],
-            sender,
-            vec![vec![On(Kind::Recv, 0), Read(1)]],
-        );
+        none(vec![channel(capacity, 1)], sender, vec![vec![On(Kind::Recv, 0), Read(1)]]);
         // What is done after the send is not handed over.
         let late = vec![On(Kind::Send, 0), Write(1)];
         let takes = vec![On(Kind::Recv, 0), Read(1)];
         some(vec![channel(capacity, 1)], late, vec![takes]);
         let closes = vec![Write(1), On(Kind::DropSender, 0)];
-        none(
-            vec![channel(capacity, 1)],
-            closes,
-            vec![vec![On(Kind::Recv, 0), Read(1)]],
-        );
+        none(vec![channel(capacity, 1)], closes, vec![vec![On(Kind::Recv, 0), Read(1)]]);
     }
     // Whose message it is matters: the second receive is of the second sender's.
     let first = vec![On(Kind::Send, 0), On(Kind::Send, 0)];
     let second = vec![Write(1), On(Kind::Send, 0)];
-    some(
-        vec![channel(None, 2)],
-        vec![On(Kind::Recv, 0), Read(1)],
-        vec![first, second],
-    );
+    some(vec![channel(None, 2)], vec![On(Kind::Recv, 0), Read(1)], vec![first, second]);
     // A rendezvous goes both ways, a place that became free does not.
     let takes = vec![Write(1), On(Kind::Recv, 0)];
     let twice = vec![On(Kind::Send, 0), On(Kind::Send, 0), Read(1)];
-    none(
-        vec![channel(Some(0), 1)],
-        vec![On(Kind::Send, 0), Read(1)],
-        vec![takes.clone()],
-    );
+    none(vec![channel(Some(0), 1)], vec![On(Kind::Send, 0), Read(1)], vec![takes.clone()]);
     some(vec![channel(Some(1), 1)], twice, vec![takes]);
 }
 
@@ -302,17 +236,9 @@ fn a_barrier_separates_rounds() {
     let before = vec![Write(1), Barrier(0), Barrier(0)];
     let after = vec![Barrier(0), Read(1), Barrier(0)];
     none(vec![barrier(2)], before.clone(), vec![after.clone()]);
-    some(
-        vec![barrier(2)],
-        vec![Barrier(0), Write(1), Barrier(0)],
-        vec![after],
-    );
+    some(vec![barrier(2)], vec![Barrier(0), Write(1), Barrier(0)], vec![after]);
     // Three tasks at a barrier for two: one round says nothing about the next.
-    some(
-        vec![barrier(2)],
-        before,
-        vec![vec![Barrier(0), Read(1)], vec![Barrier(0)]],
-    );
+    some(vec![barrier(2)], before, vec![vec![Barrier(0), Read(1)], vec![Barrier(0)]]);
 }
 
 #[test]
@@ -349,29 +275,16 @@ fn a_token_orders() {
 #[test]
 fn a_semaphore_orders_release_before_acquire() {
     let gives = vec![Write(1), On(Kind::Release, 0)];
-    none(
-        vec![semaphore(0)],
-        gives.clone(),
-        vec![vec![On(Kind::Acquire, 0), Read(1)]],
-    );
-    some(
-        vec![semaphore(1)],
-        vec![On(Kind::Acquire, 0), Write(1)],
-        vec![vec![On(Kind::Release, 0), Read(1)]],
-    );
+    none(vec![semaphore(0)], gives.clone(), vec![vec![On(Kind::Acquire, 0), Read(1)]]);
+    some(vec![semaphore(1)], vec![On(Kind::Acquire, 0), Write(1)], vec![vec![On(Kind::Release, 0), Read(1)]]);
 }
 
 #[test]
 fn a_rwlock_orders_readers_with_writers_and_not_with_each_other() {
     let reads = vec![On(Kind::ReadLock, 0), Read(1), On(Kind::ReadUnlock, 0)];
     let writes = vec![On(Kind::WriteLock, 0), Write(1), On(Kind::WriteUnlock, 0)];
-    let downgrades = vec![
-        On(Kind::WriteLock, 0),
-        Write(1),
-        On(Kind::Downgrade, 0),
-        Read(1),
-        On(Kind::ReadUnlock, 0),
-    ];
+    let downgrades =
+        vec![On(Kind::WriteLock, 0), Write(1), On(Kind::Downgrade, 0), Read(1), On(Kind::ReadUnlock, 0)];
     let all = vec![reads.clone(), reads.clone(), downgrades];
     none(vec![rwlock()], writes, all);
     let wrongly = vec![On(Kind::ReadLock, 0), Write(1), On(Kind::ReadUnlock, 0)];
@@ -387,14 +300,8 @@ fn atomic_and_plain_accesses_of_one_object_race() {
     let mut detector = Races::watching_at_once();
     let mut any = |main: Vec<Do>, other: Vec<Do>| {
         (0..100).any(|seed| {
-            feed(
-                &run(&program(main.clone(), other.clone()), seed),
-                &mut detector,
-            );
-            detector
-                .findings()
-                .iter()
-                .any(|r| r.earlier.atomic != r.later.atomic)
+            feed(&run(&program(main.clone(), other.clone()), seed), &mut detector);
+            detector.findings().iter().any(|r| r.earlier.atomic != r.later.atomic)
         })
     };
     assert!(any(vec![Write(0)], vec![Load(0, SeqCst)]));

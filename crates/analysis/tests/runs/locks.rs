@@ -8,6 +8,7 @@ use raddle_analysis::locksets::{Class, SiteClasses};
 use raddle_analysis::{LockOrder, LockSets};
 use raddle_model::objects::State;
 use raddle_model::{Dice, Kind, Mode, ObjectId, Rng, SiteId, TaskId, World};
+use raddle_tiers::size;
 
 const A: u32 = 0;
 const B: u32 = 1;
@@ -44,15 +45,7 @@ fn beside(tasks: Vec<Vec<Do>>) -> Program {
     let mut main: Vec<Do> = (1..=tasks.len()).map(Spawn).collect();
     main.extend((1..=tasks.len()).map(Join));
     Program {
-        objects: vec![
-            mutex(),
-            mutex(),
-            mutex(),
-            rwlock(),
-            condvar(),
-            channel(None, 2),
-            once(),
-        ],
+        objects: vec![mutex(), mutex(), mutex(), rwlock(), condvar(), channel(None, 2), once()],
         scripts: [vec![main], tasks].concat(),
     }
 }
@@ -67,10 +60,7 @@ fn opposite_orders_are_a_potential_deadlock() {
     let found = cycles(vec![nested(A, B), nested(B, A)]);
     assert_eq!(found.len(), 1);
     let sites: Vec<_> = found[0].sites().collect();
-    assert_eq!(
-        sites,
-        [[SiteId(101), SiteId(102)], [SiteId(201), SiteId(202)]]
-    );
+    assert_eq!(sites, [[SiteId(101), SiteId(102)], [SiteId(201), SiteId(202)]]);
     assert_eq!(found[0].edges[0].held, object(A));
     assert_eq!(found[0].edges[0].wanted, object(B));
     assert_ne!(found[0].edges[0].task, found[0].edges[1].task);
@@ -90,10 +80,7 @@ fn what_cannot_deadlock_is_not_reported() {
 
 #[test]
 fn what_is_ordered_anyway_is_not_reported() {
-    let program = |main: Vec<Do>| Program {
-        scripts: vec![main, nested(B, A)],
-        ..beside(Vec::new())
-    };
+    let program = |main: Vec<Do>| Program { scripts: vec![main, nested(B, A)], ..beside(Vec::new()) };
     let first = [nested(A, B), vec![Spawn(1), Join(1)]].concat();
     let last = [vec![Spawn(1), Join(1)], nested(A, B)].concat();
     let beside_each_other = [vec![Spawn(1)], nested(A, B), vec![Join(1)]].concat();
@@ -118,12 +105,7 @@ fn three_philosophers_are_one_cycle() {
 
 #[test]
 fn readers_do_not_wait_for_each_other() {
-    let reads_first = vec![
-        On(Kind::ReadLock, RWLOCK),
-        lock(A),
-        unlock(A),
-        On(Kind::ReadUnlock, RWLOCK),
-    ];
+    let reads_first = vec![On(Kind::ReadLock, RWLOCK), lock(A), unlock(A), On(Kind::ReadUnlock, RWLOCK)];
     let second = |take, give| vec![lock(A), On(take, RWLOCK), On(give, RWLOCK), unlock(A)];
     let reads = second(Kind::ReadLock, Kind::ReadUnlock);
     let writes = second(Kind::WriteLock, Kind::WriteUnlock);
@@ -133,30 +115,14 @@ fn readers_do_not_wait_for_each_other() {
 
 #[test]
 fn a_wait_takes_its_mutex_again() {
-    let waits = vec![
-        lock(A),
-        lock(B),
-        Wait(CONDVAR, A, Mode::Timed),
-        unlock(B),
-        unlock(A),
-    ];
+    let waits = vec![lock(A), lock(B), Wait(CONDVAR, A, Mode::Timed), unlock(B), unlock(A)];
     assert_eq!(cycles(vec![waits, nested(A, B)]).len(), 1);
 }
 
 #[test]
 fn an_initialization_is_waited_for_like_a_lock() {
-    let inits = vec![
-        On(Kind::OnceEnter, ONCE),
-        lock(A),
-        unlock(A),
-        On(Kind::OnceDone, ONCE),
-    ];
-    let uses = vec![
-        lock(A),
-        On(Kind::OnceEnter, ONCE),
-        On(Kind::OnceDone, ONCE),
-        unlock(A),
-    ];
+    let inits = vec![On(Kind::OnceEnter, ONCE), lock(A), unlock(A), On(Kind::OnceDone, ONCE)];
+    let uses = vec![lock(A), On(Kind::OnceEnter, ONCE), On(Kind::OnceDone, ONCE), unlock(A)];
     assert_eq!(cycles(vec![inits, uses]).len(), 1);
 }
 
@@ -193,7 +159,7 @@ fn deadlocked(steps: &[Step]) -> bool {
 #[test]
 fn cycles_are_the_deadlocks_of_simple_programs() {
     let mut with = [0, 0];
-    for number in 0..200 {
+    for number in 0..size("lock_programs") {
         let rng = &mut Rng::new(number);
         let tasks = 2 + rng.below(2) as usize;
         let mut scripts = vec![Vec::new(); tasks];
@@ -213,11 +179,7 @@ fn cycles_are_the_deadlocks_of_simple_programs() {
         if tasks == 2 {
             assert_eq!(potential, seen, "program {number}: {:?}", program.scripts);
         } else {
-            assert!(
-                potential || !seen,
-                "program {number}: {:?}",
-                program.scripts
-            );
+            assert!(potential || !seen, "program {number}: {:?}", program.scripts);
         }
     }
     assert!(with.iter().all(|&count| count > 40), "{with:?}");
@@ -234,10 +196,7 @@ fn holds(world: &World, task: TaskId, lock: ObjectId, alone: bool) -> bool {
 
 /// Class and locks by the definition.
 fn definition(steps: &[Step], cell: ObjectId) -> Option<(Class, Vec<ObjectId>)> {
-    let accesses: Vec<&Step> = steps
-        .iter()
-        .filter(|step| step.event.op.object == cell)
-        .collect();
+    let accesses: Vec<&Step> = steps.iter().filter(|step| step.event.op.object == cell).collect();
     let owner = accesses.first()?.event.task;
     let Some(second) = accesses.iter().position(|step| step.event.task != owner) else {
         return Some((Class::Unshared, vec![]));
@@ -264,18 +223,14 @@ fn definition(steps: &[Step], cell: ObjectId) -> Option<(Class, Vec<ObjectId>)> 
 fn classes_are_those_of_the_definition() {
     let mut sets = LockSets::default();
     let mut seen = [0u32; 4];
-    for number in 0..10_000 {
+    for number in 0..size("sync_programs") {
         let program = generate::program(&mut Rng::new(number), false);
         let steps = run(&program, number);
         feed(&steps, &mut sets);
         for cell in CELLS.map(object) {
             let expected = definition(&steps, cell);
             let class = sets.class(cell);
-            assert_eq!(
-                class,
-                expected.as_ref().map(|(class, _)| *class),
-                "program {number}"
-            );
+            assert_eq!(class, expected.as_ref().map(|(class, _)| *class), "program {number}");
             if let Some((class, locks)) = expected {
                 seen[class as usize] += 1;
                 let mut found = sets.locks(cell).to_vec();
@@ -294,10 +249,7 @@ fn classes_are_those_of_the_definition() {
 fn sites_keep_their_worst_class_over_runs() {
     let program = Program {
         objects: vec![mutex(), State::Cell],
-        scripts: vec![
-            vec![Write(1), Spawn(1), Join(1)],
-            vec![lock(A), Write(1), unlock(A)],
-        ],
+        scripts: vec![vec![Write(1), Spawn(1), Join(1)], vec![lock(A), Write(1), unlock(A)]],
     };
     let mut sets = LockSets::default();
     let mut all = SiteClasses::default();
@@ -306,10 +258,7 @@ fn sites_keep_their_worst_class_over_runs() {
     assert!(!all.merge(&sets.sites()));
     assert_eq!(all.get(SiteId(1)), Some(Class::Protected));
     assert_eq!(all.get(SiteId(102)), Some(Class::Protected));
-    let careless = Program {
-        scripts: vec![program.scripts[0].clone(), vec![Yield, Write(1)]],
-        ..program
-    };
+    let careless = Program { scripts: vec![program.scripts[0].clone(), vec![Yield, Write(1)]], ..program };
     feed(&run(&careless, 0), &mut sets);
     assert!(all.merge(&sets.sites()));
     assert_eq!(all.get(SiteId(1)), Some(Class::Unprotected));

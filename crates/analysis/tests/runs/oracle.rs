@@ -112,9 +112,7 @@ fn edge(events: &[Event], earlier: usize, later: usize) -> bool {
         (Kind::OnceDone, Kind::OnceEnter) => same,
         (Kind::OnceDone, Kind::OnceGet) => same && b.outcome == Outcome::Value(1),
         (Kind::Arrive, Kind::Leave) => {
-            let arrived = last(events, later, |e| {
-                e.task == b.task && e.op.kind == Kind::Arrive
-            });
+            let arrived = last(events, later, |e| e.task == b.task && e.op.kind == Kind::Arrive);
             same && round(events, earlier) == round(events, arrived.unwrap())
         }
         (Kind::Arrive, Kind::Arrive) => {
@@ -160,17 +158,15 @@ fn last(events: &[Event], until: usize, is: impl Fn(&Event) -> bool) -> Option<u
 /// How often an arrival's barrier had opened before it.
 fn round(events: &[Event], arrival: usize) -> usize {
     let object = events[arrival].op.object;
-    let opens = |e: &&Event| {
-        e.op.object == object && e.op.kind == Kind::Arrive && e.outcome == Outcome::Value(1)
-    };
+    let opens =
+        |e: &&Event| e.op.object == object && e.op.kind == Kind::Arrive && e.outcome == Outcome::Value(1);
     events[..arrival].iter().filter(opens).count()
 }
 
 /// Which of its kind on its object a successful send or receive is.
 fn rank(events: &[Event], at: usize) -> usize {
     let Event { op, .. } = events[at];
-    let like =
-        |e: &&Event| e.op.object == op.object && e.op.kind == op.kind && e.outcome == Outcome::Done;
+    let like = |e: &&Event| e.op.object == op.object && e.op.kind == op.kind && e.outcome == Outcome::Done;
     events[..at].iter().filter(like).count()
 }
 
@@ -179,9 +175,7 @@ fn released_at(events: &[Event], at: usize) -> Option<usize> {
     if events[at].op.order.releases() {
         return Some(at);
     }
-    last(events, at, |e| {
-        e.task == events[at].task && e.op.kind == Kind::Fence && e.op.order.releases()
-    })
+    last(events, at, |e| e.task == events[at].task && e.op.kind == Kind::Fence && e.op.order.releases())
 }
 
 /// Release store or fence to acquire load or fence, through a release sequence.
@@ -193,15 +187,12 @@ fn atomic_edge(events: &[Event], earlier: usize, later: usize) -> bool {
     let loads = |e: &Event| matches!(e.op.kind, Kind::Load | Kind::Rmw);
     let reads: Vec<usize> = match acquirer.op.kind {
         Kind::Load | Kind::Rmw => vec![later],
-        Kind::Fence => (0..later)
-            .filter(|&i| events[i].task == acquirer.task && loads(&events[i]))
-            .collect(),
+        Kind::Fence => (0..later).filter(|&i| events[i].task == acquirer.task && loads(&events[i])).collect(),
         _ => return false,
     };
     reads.into_iter().any(|read| {
         let object = events[read].op.object;
-        let stores =
-            |e: &Event| e.op.object == object && matches!(e.op.kind, Kind::Store | Kind::Rmw);
+        let stores = |e: &Event| e.op.object == object && matches!(e.op.kind, Kind::Store | Kind::Rmw);
         let mut at = last(events, read, stores);
         while let Some(head) = at {
             if released_at(events, head) == Some(earlier) {

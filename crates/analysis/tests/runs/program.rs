@@ -9,8 +9,7 @@ use raddle_model::objects::once::Once;
 use raddle_model::objects::semaphore::Semaphore;
 use raddle_model::objects::{Object, State};
 use raddle_model::{
-    Analysis, Event, Kind, Mode, ObjectId, Op, Order, Outcome, Plan, PointSet, SiteId, Tail,
-    TaskId, World,
+    Analysis, Event, Kind, Mode, ObjectId, Op, Order, Outcome, Plan, PointSet, SiteId, Tail, TaskId, World,
 };
 use raddle_policy::Planned;
 
@@ -79,10 +78,7 @@ pub(crate) fn once() -> State {
 }
 
 pub(crate) fn channel(capacity: Option<u32>, senders: u32) -> State {
-    State::Channel(Channel {
-        senders,
-        ..Channel::new(capacity)
-    })
+    State::Channel(Channel { senders, ..Channel::new(capacity) })
 }
 
 /// What happened at one step.
@@ -104,11 +100,7 @@ impl Analysis for Steps {
         self.0.clear();
     }
     fn event(&mut self, event: &Event, world: &World) {
-        self.0.push(Step {
-            event: *event,
-            world: world.clone(),
-            failed: None,
-        });
+        self.0.push(Step { event: *event, world: world.clone(), failed: None });
     }
 }
 
@@ -153,10 +145,7 @@ pub(crate) fn run(program: &Program, seed: u64) -> Vec<Step> {
     };
     machine.engine.begin(&plan, false);
     for state in &program.objects {
-        machine
-            .engine
-            .world_mut()
-            .create(state.clone(), SiteId::UNKNOWN);
+        machine.engine.world_mut().create(state.clone(), SiteId::UNKNOWN);
     }
     machine.add(0);
     let op = machine.next(TaskId::MAIN);
@@ -176,12 +165,7 @@ pub(crate) fn object(number: u32) -> ObjectId {
 
 impl Machine<'_> {
     fn add(&mut self, script: usize) {
-        self.tasks.push(Running {
-            script,
-            at: 0,
-            half: false,
-            register: 0,
-        });
+        self.tasks.push(Running { script, at: 0, half: false, register: 0 });
     }
 
     fn object(&self, number: u32) -> &Object {

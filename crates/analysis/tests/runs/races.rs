@@ -6,8 +6,7 @@ use crate::program::{Do, Program, Step, mutex, object, run};
 use raddle_analysis::Races;
 use raddle_analysis::races::{Race, RaceKind};
 use raddle_model::{Analysis, Event, Kind, ObjectId, Rng};
-
-const PROGRAMS: u64 = 10_000;
+use raddle_tiers::size;
 
 pub(crate) fn watch(races: &mut Races, steps: &[Step]) {
     races.begin();
@@ -36,10 +35,7 @@ fn compare(oracle: &Oracle, found: &[Race], object: ObjectId, number: u64) -> bo
     let found: Vec<_> = found.iter().filter(|r| r.object == object).collect();
     for race in &found {
         let pair = places(&oracle.events, race);
-        assert!(
-            all.contains(&pair),
-            "program {number}: false alarm {race:?}"
-        );
+        assert!(all.contains(&pair), "program {number}: false alarm {race:?}");
         let write = |at: usize| !matches!(oracle.events[at].op.kind, Kind::CellRead | Kind::Load);
         let kind = match (write(pair.0), write(pair.1)) {
             (true, true) => RaceKind::WriteWrite,
@@ -51,10 +47,7 @@ fn compare(oracle: &Oracle, found: &[Race], object: ObjectId, number: u64) -> bo
     // Every statement has a site of its own and no script is run twice: the first race is reported.
     let first = all.iter().map(|&(_, later)| later).min();
     let reported = found.iter().map(|r| places(&oracle.events, r).1).min();
-    assert_eq!(
-        reported, first,
-        "program {number}: first race on {object:?}"
-    );
+    assert_eq!(reported, first, "program {number}: first race on {object:?}");
     first.is_some()
 }
 
@@ -63,7 +56,7 @@ fn first_races_are_those_of_the_oracle() {
     for mixed in [false, true] {
         let mut races = Races::watching_at_once();
         let (mut racy, mut clean) = (0u32, 0u32);
-        for number in 0..PROGRAMS {
+        for number in 0..size("sync_programs") {
             let program = generate::program(&mut Rng::new(number), mixed);
             let steps = run(&program, number);
             let oracle = Oracle::new(&steps);
@@ -98,11 +91,7 @@ fn a_lazy_detector_finds_the_same() {
                 watch(&mut lazy, &steps);
             }
             let pairs = |races: &mut Races| -> Vec<_> {
-                races
-                    .findings()
-                    .iter()
-                    .map(|r| (r.object, r.sites()))
-                    .collect()
+                races.findings().iter().map(|r| (r.object, r.sites())).collect()
             };
             assert_eq!(pairs(&mut eager), pairs(&mut lazy), "program {number}");
         }

@@ -14,11 +14,7 @@ pub struct Barrier {
 impl Barrier {
     /// A barrier for `size` tasks; 0 counts as 1, as in std.
     pub fn new(size: u32) -> Barrier {
-        Barrier {
-            size: size.max(1),
-            arrived: 0,
-            round: 0,
-        }
+        Barrier { size: size.max(1), arrived: 0, round: 0 }
     }
 
     /// One more; true if it was the last, which opens the barrier.

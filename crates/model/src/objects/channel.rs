@@ -22,15 +22,7 @@ pub struct Channel {
 impl Channel {
     /// An empty channel with one sender.
     pub fn new(capacity: Option<u32>) -> Channel {
-        Channel {
-            capacity,
-            len: 0,
-            sent: 0,
-            taken: 0,
-            senders: 1,
-            receiver: true,
-            ready: 0,
-        }
+        Channel { capacity, len: 0, sent: 0, taken: 0, senders: 1, receiver: true, ready: 0 }
     }
 
     /// Whether a message fits for one who is willing to wait for its receiver.
@@ -44,11 +36,7 @@ impl Channel {
 
     /// Whether a message can be passed on at once.
     pub fn accepts_now(&self) -> bool {
-        if self.capacity == Some(0) {
-            self.len < self.ready
-        } else {
-            self.has_room()
-        }
+        if self.capacity == Some(0) { self.len < self.ready } else { self.has_room() }
     }
 
     /// Whether a receiver need not wait.

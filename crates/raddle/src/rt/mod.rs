@@ -1,0 +1,431 @@
+//! The run that the current thread is in. Everything that a synchronization type does inside a run
+//! goes through [`Rt`]: it says what the task is about to do, and comes back when that has happened.
+
+pub(crate) mod carrier;
+pub(crate) mod fiber;
+pub(crate) mod panics;
+pub(crate) mod site;
+pub(crate) mod slot;
+pub(crate) mod watch;
+
+use fiber::{Fiber, Report, Signal};
+use panics::{Panic, RunOver};
+use raddle_engine::{Engine, Next};
+use raddle_model::{Failure, FailureKind, Kind, Mode, ObjectId, Op, Outcome, SiteId, TaskId, Verdict};
+use raddle_policy::Planned;
+use slot::Mark;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use watch::Watch;
+
+/// Operations that a task may do after its run is over, before it is given up.
+const LATE_OPERATIONS_MAX: u32 = 10_000;
+
+/// A sign of life, read by the thread that waits for the carrier.
+#[derive(Default, Debug)]
+pub(crate) struct Heart {
+    /// Grows with every operation.
+    pub(crate) beats: AtomicU64,
+    /// Number of the run that is going on.
+    pub(crate) run: AtomicU64,
+    /// Task that is running.
+    pub(crate) task: AtomicU32,
+    /// Where it was last.
+    pub(crate) site: AtomicU32,
+}
+
+/// The state of one carrier: used for one run after the other.
+pub(crate) struct Run {
+    pub(crate) engine: Engine<Planned, Watch>,
+    /// Boxed: a fiber that runs must stay where it is while others are made.
+    #[expect(clippy::vec_box, reason = "their addresses are held across switches")]
+    pub(crate) fibers: Vec<Box<Fiber>>,
+    pub(crate) running: TaskId,
+    /// The running task has just been made: its first operation is announced, and its maker goes on.
+    pub(crate) starting: bool,
+    /// The run is over: operations do nothing any more.
+    pub(crate) ending: bool,
+    /// The carrier cannot be used again.
+    pub(crate) retired: bool,
+    pub(crate) mark: Mark,
+    pub(crate) next: Next,
+    pub(crate) stacks: Vec<corosensei::stack::DefaultStack>,
+    /// Tasks that were given up without unwinding.
+    pub(crate) leaked: u64,
+    pub(crate) heart: Arc<Heart>,
+    beats: u64,
+    /// What to do when the run is over (statics to be put back).
+    pub(crate) at_end: Vec<Box<dyn FnOnce()>>,
+}
+
+thread_local! {
+    static CURRENT: Cell<*mut Run> = const { Cell::new(ptr::null_mut()) };
+}
+
+/// A handle on the run that the current thread is in. Valid while the run goes on.
+#[derive(Clone, Copy)]
+pub(crate) struct Rt(*mut Run);
+
+/// The run that the current thread is in.
+#[inline]
+pub(crate) fn current() -> Option<Rt> {
+    let run = CURRENT.get();
+    if run.is_null() { None } else { Some(Rt(run)) }
+}
+
+impl Rt {
+    /// Short access to the run. Nothing inside may switch tasks or call user code.
+    #[inline]
+    pub(crate) fn with<R>(self, access: impl FnOnce(&mut Run) -> R) -> R {
+        // SAFETY: `Rt` is handed out on the carrier's thread only, while its `Run` is alive and
+        // entered; no reference survives `access`, and `access` neither switches nor re-enters.
+        access(unsafe { &mut *self.0 })
+    }
+
+    /// The mark of this run.
+    #[inline]
+    pub(crate) fn mark(self) -> Mark {
+        self.with(|run| run.mark)
+    }
+
+    /// The task whose code is running.
+    #[inline]
+    pub(crate) fn running(self) -> TaskId {
+        self.with(|run| run.running)
+    }
+
+    /// Whether the run is over and this is only the clearing away.
+    #[inline]
+    pub(crate) fn ending(self) -> bool {
+        self.with(|run| run.ending)
+    }
+
+    /// Whether the running task is unwinding. std knows it for all tasks of the thread together,
+    /// the hook for each, but not when an unwinding ends.
+    pub(crate) fn panicking(self) -> bool {
+        self.with(|run| {
+            let me = run.running.index();
+            let others = run.fibers.iter().enumerate().any(|(i, fiber)| i != me && fiber.unwinding);
+            run.fibers[me].unwinding || !others
+        })
+    }
+
+    /// The task does `op` when its turn has come. Says how that ended.
+    #[inline]
+    pub(crate) fn arrive(self, op: Op) -> Outcome {
+        let next = self.with(|run| {
+            run.beats += 1;
+            run.heart.beats.store(run.beats, Ordering::Relaxed);
+            if run.starting | run.ending {
+                return Turn::Special;
+            }
+            let me = run.running;
+            if !run.engine.is_point(&op) {
+                return Turn::Mine(run.engine.perform(me, op));
+            }
+            match run.engine.arrive(me, op) {
+                Next::Run(task) if task == me => Turn::Mine(run.engine.outcome(me)),
+                next => {
+                    run.next = next;
+                    Turn::Theirs
+                }
+            }
+        });
+        match next {
+            Turn::Mine(outcome) => outcome,
+            Turn::Theirs => self.switch(op.site),
+            Turn::Special => self.arrive_specially(op),
+        }
+    }
+
+    /// Switches away until it is this task's turn.
+    fn switch(self, site: SiteId) -> Outcome {
+        let (me, yielder) = self.with(|run| {
+            run.heart.site.store(site.0, Ordering::Relaxed);
+            (run.running, run.fibers[run.running.index()].yielder())
+        });
+        // SAFETY: the yielder lies at the root of the stack that is running now.
+        match unsafe { &*yielder }.suspend(Report::Waiting) {
+            Signal::Run => self.with(|run| run.engine.outcome(me)),
+            Signal::Unwind => self.unwind(),
+        }
+    }
+
+    /// The run is over. Leaves the task's stack.
+    fn unwind(self) -> ! {
+        if std::thread::panicking() {
+            // Unwinding out of a destructor that runs because of a panic would abort the process.
+            self.give_up()
+        }
+        self.with(|run| run.fibers[run.running.index()].unwinding = true);
+        resume_unwind(Box::new(RunOver))
+    }
+
+    /// Switches away for good.
+    fn give_up(self) -> ! {
+        let yielder = self.with(|run| run.fibers[run.running.index()].yielder());
+        // SAFETY: as in `switch`.
+        unsafe { &*yielder }.suspend(Report::Stuck);
+        unreachable!("raddle bug: a task that was given up runs again")
+    }
+
+    #[cold]
+    fn arrive_specially(self, op: Op) -> Outcome {
+        if self.ending() {
+            return self.arrive_late(op);
+        }
+        // A task that was just made: others see what it is about to do before anybody goes on.
+        let me = self.running();
+        if !self.with(|run| run.engine.is_point(&op)) {
+            return self.with(|run| run.engine.perform(me, op));
+        }
+        self.with(|run| {
+            run.engine.announce(me, op);
+            run.starting = false;
+        });
+        self.switch(op.site)
+    }
+
+    /// An operation after the run is over, in a destructor or after a swallowed unwinding.
+    fn arrive_late(self, op: Op) -> Outcome {
+        let late = self.with(|run| {
+            let fiber = &mut run.fibers[run.running.index()];
+            fiber.late_operations += 1;
+            fiber.late_operations
+        });
+        let answerless = matches!(op.kind, Kind::Join | Kind::Recv | Kind::Park | Kind::Wake | Kind::Leave)
+            && op.mode == Mode::Block;
+        if late > LATE_OPERATIONS_MAX || (answerless && std::thread::panicking()) {
+            self.give_up();
+        }
+        if !std::thread::panicking() {
+            // The unwinding was swallowed: once more.
+            resume_unwind(Box::new(RunOver));
+        }
+        match (op.kind, op.mode) {
+            (Kind::OnceGet | Kind::OnceEnter | Kind::Finished, _) => Outcome::Value(0),
+            (Kind::Choose | Kind::Arrive | Kind::NotifyAll, _) => Outcome::Value(0),
+            (_, Mode::Timed) => Outcome::TimedOut,
+            (Kind::Recv, _) => Outcome::Closed,
+            _ => Outcome::Done,
+        }
+    }
+
+    /// A value below `arity`, chosen by the policy.
+    pub(crate) fn choose(self, arity: u32, site: SiteId) -> u32 {
+        let value = self
+            .with(|run| if run.ending { None } else { Some(run.engine.choose(run.running, arity, site)) });
+        value.unwrap_or_else(|| {
+            self.arrive_late(Op::new(Kind::Choose, ObjectId::NONE, site));
+            0
+        })
+    }
+
+    /// Makes a task that runs `body`, and lets it run to its first operation.
+    ///
+    /// # Safety
+    /// What `body` borrows must outlive the task.
+    pub(crate) unsafe fn spawn<F: FnOnce()>(self, name: Option<Arc<str>>, site: SiteId, body: F) -> TaskId {
+        if self.ending() {
+            self.arrive_late(Op::new(Kind::Spawn, ObjectId::NONE, site));
+            self.give_up();
+        }
+        let task = self.with(|run| {
+            let task = run.engine.spawn(run.running, site);
+            if run.fibers.len() <= task.index() {
+                run.fibers.resize_with(task.index() + 1, Box::default);
+            }
+            let stack = run.stack();
+            let rt = self;
+            // SAFETY: passed on to the caller.
+            unsafe { run.fibers[task.index()].begin(rt, stack, move |rt| rt.task(Kind::Exit, body)) };
+            run.fibers[task.index()].name = name;
+            task
+        });
+        let (me, starting) = self.with(|run| {
+            let before = (run.running, run.starting);
+            run.running = task;
+            run.starting = true;
+            before
+        });
+        fiber::resume(self, task, Signal::Run);
+        self.with(|run| {
+            run.running = me;
+            run.starting = starting;
+        });
+        task
+    }
+
+    /// The life of a task: its body, its thread locals, its last operation.
+    pub(crate) fn task(self, last: Kind, body: impl FnOnce()) {
+        let result = catch_unwind(AssertUnwindSafe(body));
+        let me = self.running();
+        let over = self.with(|run| {
+            run.fibers[me.index()].unwinding = false;
+            run.ending
+        });
+        if over {
+            return;
+        }
+        debug_assert!(result.is_ok() || last == Kind::End, "raddle bug: a task's own panic was not kept");
+        if let Err(payload) = result {
+            let text = panics::text(&*payload);
+            self.with(|run| {
+                let failure = run.main_panicked(text);
+                run.engine.fail(failure);
+            });
+        }
+        crate::thread::local::destroy(self);
+        if self.ending() {
+            return;
+        }
+        self.with(|run| {
+            let object = if last == Kind::Exit { run.engine.world().task(me).object } else { ObjectId::NONE };
+            let op = Op::new(last, object, SiteId::UNKNOWN);
+            if run.starting {
+                run.engine.announce(me, op);
+                run.starting = false;
+            } else {
+                run.next = run.engine.arrive(me, op);
+            }
+        });
+    }
+
+    /// A task panics while it is unwinding: std would abort the process. Never comes back.
+    pub(crate) fn abandon(self, message: String, site: SiteId) {
+        let yielder = self.with(|run| {
+            run.retired = true;
+            if !run.ending {
+                let task = run.running;
+                let message =
+                    format!("panic while unwinding from another panic, which aborts the process: {message}");
+                let failure =
+                    Failure { kind: FailureKind::Panic, message, tasks: vec![task], sites: vec![site] };
+                run.engine.fail(failure);
+                run.next = Next::Over;
+            }
+            run.fibers[run.running.index()].yielder()
+        });
+        // SAFETY: as in `switch`.
+        unsafe { &*yielder }.suspend(Report::Stuck);
+        unreachable!("raddle bug: a task that was given up runs again")
+    }
+}
+
+enum Turn {
+    Mine(Outcome),
+    Theirs,
+    Special,
+}
+
+impl Run {
+    fn stack(&mut self) -> corosensei::stack::DefaultStack {
+        self.stacks.pop().unwrap_or_else(|| {
+            corosensei::stack::DefaultStack::new(fiber::STACK_BYTES).expect(
+                "raddle: no memory for another task's stack; fewer tasks, or a higher limit, would help",
+            )
+        })
+    }
+
+    /// Main has panicked: the failure is that panic or, if main only passed it on, the first one.
+    fn main_panicked(&mut self, text: String) -> Failure {
+        let own = self.fibers[TaskId::MAIN.index()].panic.take();
+        let passed_on = match &own {
+            None => true,
+            Some(panic) => {
+                panic.message.contains("Any { .. }") || panic.message == "a scoped thread panicked"
+            }
+        };
+        let first = self.first_panic(|_| true).filter(|_| passed_on);
+        let (task, panic) = match (first, own) {
+            (Some((task, panic)), _) => (task, panic),
+            (None, Some(panic)) => (TaskId::MAIN, panic),
+            (None, None) => (TaskId::MAIN, Panic { message: text, site: SiteId::UNKNOWN }),
+        };
+        panic_failure(task, panic)
+    }
+
+    /// The first task other than main that has panicked.
+    fn first_panic(&self, counts: impl Fn(&Fiber) -> bool) -> Option<(TaskId, Panic)> {
+        let tasks = 1..self.engine.world().tasks().len();
+        let found = |i: usize| self.fibers[i].panic.clone().filter(|_| counts(&self.fibers[i]));
+        tasks.into_iter().find_map(|i| found(i).map(|panic| (TaskId(i as u32), panic)))
+    }
+}
+
+/// The failure that a panic is.
+pub(crate) fn panic_failure(task: TaskId, panic: Panic) -> Failure {
+    let kind =
+        if panic.message.starts_with("assertion") { FailureKind::Assertion } else { FailureKind::Panic };
+    Failure { kind, message: panic.message, tasks: vec![task], sites: vec![panic.site] }
+}
+
+/// Enters the run on this thread for as long as `inside` lasts.
+pub(crate) fn enter<R>(run: &mut Run, inside: impl FnOnce(Rt) -> R) -> R {
+    let before = CURRENT.replace(run);
+    let result = inside(Rt(run));
+    CURRENT.set(before);
+    result
+}
+
+/// One run of `body`: from its first operation until nothing of it is left.
+pub(crate) fn drive(rt: Rt, body: &(dyn Fn() + Send + Sync)) -> Verdict {
+    rt.with(|run| {
+        run.ending = false;
+        run.starting = false;
+        run.running = TaskId::MAIN;
+        run.next = Next::Over;
+        if run.fibers.is_empty() {
+            run.fibers.push(Box::default());
+        }
+        let stack = run.stack();
+        // SAFETY: `body` outlives this function, which does not return before the fiber is gone.
+        unsafe { run.fibers[0].begin(rt, stack, move |rt| rt.task(Kind::End, body)) };
+    });
+    let mut task = TaskId::MAIN;
+    loop {
+        fiber::resume(rt, task, Signal::Run);
+        match rt.with(|run| run.next) {
+            Next::Run(next) => {
+                rt.with(|run| run.running = next);
+                task = next;
+            }
+            Next::Over => break,
+        }
+    }
+    clear_away(rt);
+    rt.with(|run| {
+        let verdict = run.engine.verdict().cloned().expect("raddle bug: a run that is over has no verdict");
+        if verdict == Verdict::Finished
+            && let Some((task, panic)) = run.first_panic(|fiber| !fiber.joined)
+        {
+            return Verdict::Failed(panic_failure(task, panic));
+        }
+        verdict
+    })
+}
+
+/// Unwinds what is left, the youngest first: a scope's threads before the stack they borrow from.
+fn clear_away(rt: Rt) {
+    rt.with(|run| run.ending = true);
+    let count = rt.with(|run| run.fibers.len());
+    for task in (0..count as u32).rev().map(TaskId) {
+        while rt.with(|run| run.fibers[task.index()].alive()) {
+            rt.with(|run| run.running = task);
+            if rt.with(|run| run.retired) {
+                // std believes that this thread is still inside a panic: nothing may unwind here.
+                fiber::abandon(rt, task);
+            } else if let Some(Report::Stuck) = fiber::resume(rt, task, Signal::Unwind) {
+                fiber::abandon(rt, task);
+            }
+        }
+        rt.with(|run| run.running = task);
+        crate::thread::local::destroy(rt);
+    }
+    for put_back in rt.with(|run| std::mem::take(&mut run.at_end)).into_iter().rev() {
+        put_back();
+    }
+}

@@ -1,0 +1,114 @@
+//! How a synchronization object finds itself in the run: a stamp in the object says which run it
+//! was last used in and what its id is there. No table, no address.
+//!
+//! A stamp also claims the object. Inside a run the engine alone says who holds what, and the real
+//! lock underneath is left alone; so one object must not be used by a run and by a thread outside
+//! of it at the same time. Both sides look before they leap: a run first writes its stamp and then
+//! looks whether the real lock is held ([`Slot::id`]); a thread outside first takes the real lock
+//! and then looks whether a live run owns the object ([`Slot::assert_free`]). With sequentially
+//! consistent operations at least one of them sees the other.
+
+use crate::rt::{self, Rt};
+use raddle_model::objects::State;
+use raddle_model::{ObjectId, SiteId};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const ID_BITS: u32 = 24;
+
+/// A carrier's number and the number of its current run, as they stand in a stamp.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Mark(pub(crate) u64);
+
+/// For each carrier the mark of its current run, 0 if it has none.
+static LIVE: [AtomicU64; 256] = [const { AtomicU64::new(0) }; 256];
+/// For each carrier whether it is taken, and how many runs it has had.
+static RUNS: [AtomicU64; 256] = [const { AtomicU64::new(0) }; 256];
+const TAKEN: u64 = 1 << 63;
+
+/// A carrier's number, given back when dropped.
+#[derive(Debug)]
+pub(crate) struct CarrierId(usize);
+
+impl CarrierId {
+    /// Takes a free number.
+    pub(crate) fn take() -> Option<CarrierId> {
+        let free = |runs: &AtomicU64| {
+            let old = runs.load(Ordering::Relaxed);
+            old & TAKEN == 0
+                && runs.compare_exchange(old, old | TAKEN, Ordering::SeqCst, Ordering::Relaxed).is_ok()
+        };
+        RUNS.iter().position(free).map(CarrierId)
+    }
+
+    /// The mark of the next run.
+    pub(crate) fn next_run(&self) -> Mark {
+        let runs = (RUNS[self.0].load(Ordering::Relaxed) & !TAKEN) + 1;
+        RUNS[self.0].store(runs | TAKEN, Ordering::Relaxed);
+        let mark = (self.0 as u64) << 32 | (runs & 0xffff_ffff);
+        LIVE[self.0].store(mark, Ordering::SeqCst);
+        Mark(mark)
+    }
+
+    /// The run is over: its objects are free again.
+    pub(crate) fn end_run(&self) {
+        LIVE[self.0].store(0, Ordering::SeqCst);
+    }
+}
+
+impl Drop for CarrierId {
+    fn drop(&mut self) {
+        self.end_run();
+        RUNS[self.0].fetch_and(!TAKEN, Ordering::SeqCst);
+    }
+}
+
+/// Lies in every synchronization object.
+#[derive(Debug)]
+pub(crate) struct Slot(AtomicU64);
+
+impl Slot {
+    /// An object that no run has seen.
+    pub(crate) const fn new() -> Slot {
+        // No carrier has a run 0, so this belongs to nobody.
+        Slot(AtomicU64::new(0))
+    }
+
+    /// The object's id in this run; `register` says what it is when the run sees it first.
+    #[inline]
+    pub(crate) fn id(&self, rt: Rt, site: SiteId, register: impl FnOnce() -> State) -> ObjectId {
+        let stamp = self.0.load(Ordering::Relaxed);
+        if stamp >> ID_BITS == rt.mark().0 {
+            return ObjectId((stamp & ((1 << ID_BITS) - 1)) as u32);
+        }
+        self.first_use(rt, site, register)
+    }
+
+    #[cold]
+    fn first_use(&self, rt: Rt, site: SiteId, register: impl FnOnce() -> State) -> ObjectId {
+        let id = rt.with(|run| run.engine.world().objects().len() as u64);
+        assert!(id < 1 << ID_BITS, "raddle: more than {} objects in one run", 1 << ID_BITS);
+        // The claim comes before `register` looks at the real object.
+        self.0.store(rt.mark().0 << ID_BITS | id, Ordering::SeqCst);
+        let state = register();
+        rt.with(|run| run.engine.world_mut().create(state, site))
+    }
+
+    /// Panics if a run on another thread is using this object.
+    #[inline]
+    pub(crate) fn assert_free(&self) {
+        let mark = self.0.load(Ordering::SeqCst) >> ID_BITS;
+        if mark != 0 && LIVE[(mark >> 32) as usize].load(Ordering::SeqCst) == mark {
+            in_use();
+        }
+    }
+}
+
+#[cold]
+fn in_use() -> ! {
+    // Inside a run this cannot happen: a run asks for the id instead.
+    debug_assert!(rt::current().is_none());
+    panic!(
+        "raddle: this object is in use by a run of raddle::check on another thread. Objects can be shared \
+         between runs and the code around them, but not while a run is going on."
+    );
+}

@@ -1,0 +1,40 @@
+//! What is watched in every run, and what only in those that are recorded in full.
+
+use raddle_analysis::Fingerprint;
+use raddle_model::{Analysis, Event, Kind, Order, Recorder, World};
+
+/// The analyses of the library front end.
+#[derive(Default, Debug)]
+pub(crate) struct Watch {
+    /// Always on.
+    pub(crate) fingerprint: Fingerprint,
+    /// On in runs that are recorded in full.
+    pub(crate) recorder: Option<Recorder>,
+    /// Whether an atomic weaker than sequentially consistent was executed, in any run.
+    pub(crate) weak_orders: bool,
+}
+
+impl Analysis for Watch {
+    fn begin(&mut self) {
+        self.fingerprint.begin();
+        self.recorder.begin();
+    }
+
+    #[inline]
+    fn event(&mut self, event: &Event, world: &World) {
+        self.fingerprint.event(event, world);
+        if event.op.order != Order::SeqCst && matches!(event.op.kind, Kind::Load | Kind::Store | Kind::Rmw) {
+            self.weak_orders = true;
+        }
+        if self.recorder.is_some() {
+            self.record(*event);
+        }
+    }
+}
+
+impl Watch {
+    #[cold]
+    fn record(&mut self, event: Event) {
+        self.recorder.get_or_insert_default().events.push(event);
+    }
+}

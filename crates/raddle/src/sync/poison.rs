@@ -1,0 +1,51 @@
+//! Poisoning, as std does it, but by task: std's own flag belongs to a thread, and all tasks of a
+//! run share one.
+
+use crate::thread::panicking;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LockResult, PoisonError};
+
+/// Whether a holder has panicked.
+#[derive(Debug)]
+pub(crate) struct Flag(AtomicBool);
+
+/// Remembers whether its holder was panicking from the start: only a panic in between poisons.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    panicking: bool,
+}
+
+impl Flag {
+    pub(crate) const fn new() -> Flag {
+        Flag(AtomicBool::new(false))
+    }
+
+    #[inline]
+    pub(crate) fn get(&self) -> bool {
+        self.0.load(Ordering::Relaxed) && !crate::rt::current().is_some_and(|rt| rt.ending())
+    }
+
+    pub(crate) fn clear(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn guard(&self) -> Guard {
+        Guard { panicking: panicking() }
+    }
+
+    /// The guard goes.
+    #[inline]
+    pub(crate) fn done(&self, guard: &Guard) {
+        // A run that is over unwinds its tasks, which is no panic of theirs.
+        if !guard.panicking && panicking() && !crate::rt::current().is_some_and(|rt| rt.ending()) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// `value`, or an error that carries it.
+    #[inline]
+    pub(crate) fn wrap<T>(&self, value: T) -> LockResult<T> {
+        if self.0.load(Ordering::Relaxed) && self.get() { Err(PoisonError::new(value)) } else { Ok(value) }
+    }
+}
