@@ -12,8 +12,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use raddle_model::plan::Covered;
 use raddle_model::{
-    Choice, Dice, Divergence, Kind, Pick, PointSet, Policy, Rng, SiteId, TaskId, TaskSet, Trace,
-    View,
+    Choice, Dice, Divergence, Kind, Pick, PointSet, Policy, Rng, SiteId, TaskId, TaskSet, Trace, View,
 };
 
 /// Prefers switches that cover something new.
@@ -29,12 +28,7 @@ pub struct Coverage<D = Rng> {
 impl<D: Dice> Coverage<D> {
     /// Draws from `dice`; `before` is what earlier runs have covered.
     pub fn new(dice: D, before: Covered) -> Coverage<D> {
-        Coverage {
-            dice,
-            before,
-            here: Covered::default(),
-            new: TaskSet::EMPTY,
-        }
+        Coverage { dice, before, here: Covered::default(), new: TaskSet::EMPTY }
     }
 
     fn covers(&self, from: SiteId, to: SiteId) -> bool {
@@ -42,11 +36,7 @@ impl<D: Dice> Coverage<D> {
     }
 
     fn uniform(&mut self, tasks: &TaskSet) -> TaskId {
-        let rank = if tasks.single().is_some() {
-            0
-        } else {
-            self.dice.below(tasks.len())
-        };
+        let rank = if tasks.single().is_some() { 0 } else { self.dice.below(tasks.len()) };
         tasks.nth(rank).expect("raddle bug: nobody to pick")
     }
 }

@@ -42,8 +42,7 @@ impl Footprint {
 
     /// Whether `op` conflicts with an operation of the set ([`Op::conflicts`], no other meaning).
     pub(crate) fn conflicts(&self, op: &Op) -> bool {
-        let near =
-            self.touches(op.object) || self.touches(op.second) || self.ends || op.kind == Kind::End;
+        let near = self.touches(op.object) || self.touches(op.second) || self.ends || op.kind == Kind::End;
         near && self.ops.iter().any(|other| other.conflicts(op))
     }
 }
@@ -58,14 +57,7 @@ mod tests {
     fn answers_as_if_each_were_asked() {
         let mut rng = Rng::new(7);
         let mut below = |n: u64| (rng.next_u64() % n) as u32;
-        let kinds = [
-            Kind::Load,
-            Kind::Store,
-            Kind::Lock,
-            Kind::Yield,
-            Kind::End,
-            Kind::CellWrite,
-        ];
+        let kinds = [Kind::Load, Kind::Store, Kind::Lock, Kind::Yield, Kind::End, Kind::CellWrite];
         let mut set = Footprint::default();
         for _ in 0..2000 {
             set.clear();
@@ -74,20 +66,13 @@ mod tests {
                 let weight = kinds.len() as u64 * 4;
                 let kind = kinds[(below(weight) as usize) % (kinds.len() - 1)];
                 let kind = if below(40) == 0 { Kind::End } else { kind };
-                let object = if kind == Kind::Yield {
-                    ObjectId::NONE
-                } else {
-                    ObjectId(below(5))
-                };
+                let object = if kind == Kind::Yield { ObjectId::NONE } else { ObjectId(below(5)) };
                 let mut op = Op::new(kind, object, SiteId::UNKNOWN);
                 if below(4) == 0 {
                     op = op.second(ObjectId(below(5)));
                 }
                 if below(3) == 0 {
-                    op.span = Span {
-                        start: below(4) * 4,
-                        len: 4,
-                    };
+                    op.span = Span { start: below(4) * 4, len: 4 };
                 }
                 let plain = ops.iter().any(|other: &Op| other.conflicts(&op));
                 assert_eq!(set.conflicts(&op), plain, "{op:?} against {ops:?}");

@@ -114,11 +114,7 @@ impl<D: Dice> Pct<D> {
 
     /// A place from 0 to `last`; nothing is drawn if there is but one.
     fn draw(&mut self, last: usize) -> u32 {
-        if last == 0 {
-            0
-        } else {
-            self.dice.below(last as u32 + 1)
-        }
+        if last == 0 { 0 } else { self.dice.below(last as u32 + 1) }
     }
 
     fn fall(&mut self, task: TaskId, level: i64) {
@@ -151,14 +147,10 @@ impl<D: Dice> Pct<D> {
         }
         if view.enabled.len() <= FEW {
             let tasks = view.enabled.iter();
-            return tasks
-                .min_by_key(|task| self.position[task.index()])
-                .expect("raddle bug: nobody to pick");
+            return tasks.min_by_key(|task| self.position[task.index()]).expect("raddle bug: nobody to pick");
         }
         let mut order = self.order.iter().map(|place| place.task);
-        order
-            .find(|&task| view.enabled.contains(task))
-            .expect("raddle bug: a task without a place")
+        order.find(|&task| view.enabled.contains(task)).expect("raddle bug: a task without a place")
     }
 
     /// Whether a task has newly arrived where others should go first.
@@ -205,11 +197,8 @@ impl<D: Dice> Policy for Pct<D> {
             task = self.highest(view);
         }
         self.step += 1;
-        self.in_a_row = if self.last == Some(task) && view.enabled.single().is_none() {
-            self.in_a_row + 1
-        } else {
-            0
-        };
+        self.in_a_row =
+            if self.last == Some(task) && view.enabled.single().is_none() { self.in_a_row + 1 } else { 0 };
         self.last = Some(task);
         Pick::Run(task)
     }

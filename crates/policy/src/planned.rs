@@ -56,9 +56,7 @@ impl Planned {
             Tail::Rapos => AnyTail::Rapos(Box::new(Rapos::new(rng))),
             Tail::Pct { depth, length } => AnyTail::Pct(Box::new(Pct::new(rng, *depth, *length))),
             Tail::Pos => AnyTail::Pos(Box::new(Pos::new(rng))),
-            Tail::Coverage(covered) => {
-                AnyTail::Coverage(Box::new(Coverage::new(rng, covered.clone())))
-            }
+            Tail::Coverage(covered) => AnyTail::Coverage(Box::new(Coverage::new(rng, covered.clone()))),
             Tail::Stay => AnyTail::Stay(Stay),
             Tail::None => AnyTail::None,
             other => panic!("raddle bug: no policy for {}", other.name()),

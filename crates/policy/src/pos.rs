@@ -36,13 +36,7 @@ pub struct Pos<D = Rng> {
 impl<D: Dice> Pos<D> {
     /// Draws from `dice`.
     pub fn new(dice: D) -> Pos<D> {
-        Pos {
-            dice,
-            priorities: Vec::new(),
-            picks: 0,
-            last: None,
-            in_a_row: 0,
-        }
+        Pos { dice, priorities: Vec::new(), picks: 0, last: None, in_a_row: 0 }
     }
 
     fn highest(&mut self, view: &View<'_>) -> TaskId {
@@ -52,8 +46,7 @@ impl<D: Dice> Pos<D> {
         let mut best: Option<(u32, TaskId)> = None;
         for task in view.enabled.iter() {
             if task.index() >= self.priorities.len() {
-                self.priorities
-                    .resize(task.index() + 1, Priority::default());
+                self.priorities.resize(task.index() + 1, Priority::default());
             }
             let stale = |(ran, op): (TaskId, Op)| ran == task || op.conflicts(view.op(task));
             let priority = &mut self.priorities[task.index()];
@@ -74,11 +67,7 @@ impl<D: Dice> Policy for Pos<D> {
         let task = self.highest(view);
         let alone = view.enabled.single().is_some();
         let again = self.last.is_some_and(|(ran, _)| ran == task) && !alone;
-        self.in_a_row = if again && self.in_a_row < PATIENCE {
-            self.in_a_row + 1
-        } else {
-            0
-        };
+        self.in_a_row = if again && self.in_a_row < PATIENCE { self.in_a_row + 1 } else { 0 };
         self.last = Some((task, *view.op(task)));
         Pick::Run(task)
     }

@@ -47,11 +47,7 @@ impl<D: Dice> Rapos<D> {
     }
 
     fn uniform(&mut self, tasks: &TaskSet) -> TaskId {
-        let rank = if tasks.single().is_some() {
-            0
-        } else {
-            self.dice.below(tasks.len())
-        };
+        let rank = if tasks.single().is_some() { 0 } else { self.dice.below(tasks.len()) };
         tasks.nth(rank).expect("raddle bug: nobody to pick")
     }
 
@@ -64,15 +60,8 @@ impl<D: Dice> Rapos<D> {
                 self.schedulable.remove(task);
             }
         }
-        let woke = self
-            .asleep
-            .iter()
-            .any(|task| self.schedulable.contains(task));
-        self.rounds_asleep = if slept && !woke {
-            self.rounds_asleep + 1
-        } else {
-            0
-        };
+        let woke = self.asleep.iter().any(|task| self.schedulable.contains(task));
+        self.rounds_asleep = if slept && !woke { self.rounds_asleep + 1 } else { 0 };
         if self.rounds_asleep >= PATIENCE {
             self.rounds_asleep = 0;
             self.schedulable.copy_from(view.enabled);

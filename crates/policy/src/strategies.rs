@@ -73,15 +73,9 @@ pub fn strategies() -> &'static [Description] {
             paper: "Burckhardt, Kothari, Musuvathi and Nagarakatte, ASPLOS 2010",
             parameters: &[
                 ("depth", "bug depth, one more than the changes; default 3"),
-                (
-                    "length",
-                    "scheduling points of a run; default: as seen so far",
-                ),
+                ("length", "scheduling points of a run; default: as seen so far"),
             ],
-            strategy: Strategy::Pct {
-                depth: PCT_DEPTH,
-                length: None,
-            },
+            strategy: Strategy::Pct { depth: PCT_DEPTH, length: None },
         },
         Description {
             name: "pos",
@@ -125,10 +119,7 @@ impl Strategy {
         match *self {
             Strategy::Random => Tail::Random,
             Strategy::Rapos => Tail::Rapos,
-            Strategy::Pct { depth, length } => Tail::Pct {
-                depth,
-                length: length.unwrap_or(PCT_LENGTH),
-            },
+            Strategy::Pct { depth, length } => Tail::Pct { depth, length: length.unwrap_or(PCT_LENGTH) },
             Strategy::Pos => Tail::Pos,
             Strategy::Surw => Tail::Surw(Weights::default()),
             Strategy::Coverage => Tail::Coverage(Covered::default()),
@@ -168,10 +159,7 @@ impl core::error::Error for UnknownStrategy {}
 
 /// Reads `rapos`, `pct`, `pct:depth=2`, `pct:depth=2,length=500`.
 pub fn parse(text: &str) -> Result<Strategy, UnknownStrategy> {
-    let wrong = |message| UnknownStrategy {
-        asked: text.to_string(),
-        message,
-    };
+    let wrong = |message| UnknownStrategy { asked: text.to_string(), message };
     let (name, parameters) = match text.split_once(':') {
         Some((name, parameters)) => (name.trim(), parameters),
         None => (text.trim(), ""),
@@ -194,9 +182,7 @@ pub fn parse(text: &str) -> Result<Strategy, UnknownStrategy> {
         }
         let number = value.parse::<u64>().ok().filter(|&number| number >= 1);
         let Some(number) = number else {
-            return Err(wrong(format!(
-                "{name}: {key} takes a whole number from 1, not {value:?}"
-            )));
+            return Err(wrong(format!("{name}: {key} takes a whole number from 1, not {value:?}")));
         };
         set(&mut strategy, key, number);
     }
@@ -214,19 +200,13 @@ fn set(strategy: &mut Strategy, key: &str, number: u64) {
 
 fn unknown(name: &str) -> String {
     let names: Vec<&str> = strategies().iter().map(|s| s.name).collect();
-    let nearest = names
-        .iter()
-        .min_by_key(|known| distance(name, known))
-        .expect("raddle bug: no strategies");
+    let nearest = names.iter().min_by_key(|known| distance(name, known)).expect("raddle bug: no strategies");
     let hint = if distance(name, nearest) <= nearest.len().div_ceil(2) {
         format!(" Did you mean {nearest:?}?")
     } else {
         String::new()
     };
-    format!(
-        "there is no strategy {name:?}.{hint} Known: {}.",
-        names.join(", ")
-    )
+    format!("there is no strategy {name:?}.{hint} Known: {}.", names.join(", "))
 }
 
 /// Levenshtein's distance between two names, in characters.
@@ -258,13 +238,7 @@ mod tests {
             assert_eq!(known.strategy.tail().name(), known.name);
         }
         let strategy = parse("pct:depth=7,length=50").unwrap();
-        assert_eq!(
-            strategy,
-            Strategy::Pct {
-                depth: 7,
-                length: Some(50)
-            }
-        );
+        assert_eq!(strategy, Strategy::Pct { depth: 7, length: Some(50) });
         assert_eq!(parse(&strategy.to_string()), Ok(strategy));
     }
 
@@ -275,12 +249,7 @@ mod tests {
         for known in strategies() {
             assert!(message.contains(known.name), "{message}");
         }
-        assert!(
-            !parse("zzzzzzzz")
-                .unwrap_err()
-                .message
-                .contains("Did you mean")
-        );
+        assert!(!parse("zzzzzzzz").unwrap_err().message.contains("Did you mean"));
         assert!(parse("").is_err());
     }
 
