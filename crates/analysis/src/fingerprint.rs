@@ -43,28 +43,64 @@ impl Fingerprint {
         self.total.to_u128()
     }
 
-    /// Enters the hash that an access to `object` has to be combined with.
+    /// The groups of an object, with one opened for an access like this.
     #[inline]
-    fn before(&mut self, object: ObjectId, access: Access) -> Wide {
+    fn groups(&mut self, object: ObjectId, access: Access) -> &mut Groups {
         let index = object.index();
         if index >= self.objects.len() {
-            self.objects.resize(index + 1, NOTHING);
+            self.grow(index + 1);
         }
         let groups = &mut self.objects[index];
-        let reading = access == Access::Read;
+        let reading = matches!(access, Access::Read);
         if !(reading && groups.reading) {
             groups.before = groups.current;
             groups.current = Wide::ZERO;
             groups.reading = reading;
         }
-        groups.before
+        groups
     }
 
-    #[inline]
-    fn add(&mut self, object: ObjectId, hash: Wide) {
-        let groups = &mut self.objects[object.index()];
-        groups.current = groups.current.plus(hash);
+    #[cold]
+    fn grow(&mut self, len: usize) {
+        self.objects.resize(len, NOTHING);
     }
+
+    /// Events with two extents or none, and ends and births.
+    fn unusual(&mut self, event: Event, world: &World) {
+        let Event { task, op, outcome, .. } = event;
+        let access = op.access();
+        let mut past = Wide::ZERO;
+        if op.object.is_some() {
+            past = self.groups(op.object, access).before;
+        }
+        if op.second.is_some() {
+            // Not a plain sum: which of the two objects an edge comes through is part of the order.
+            past = past.chain(1, self.groups(op.second, access).before);
+        }
+        if op.kind == Kind::End {
+            // The end of the process conflicts with everything: its past is all there is.
+            past = self.total;
+        }
+        let hash = self.tasks[task.index()].chain(label(&event, world), past);
+        self.tasks[task.index()] = hash;
+        self.total = self.total.plus(hash);
+        for object in [op.object, op.second] {
+            if object.is_some() {
+                let groups = &mut self.objects[object.index()];
+                groups.current = groups.current.plus(hash);
+            }
+        }
+        if let Outcome::Spawned(child) = outcome {
+            // The child's chain starts from its stable name and from the spawn, its first predecessor.
+            self.tasks.push(Wide::from_word(world.task(child).name).chain(2, hash));
+        }
+    }
+}
+
+/// What an event is, apart from its place in the order.
+#[inline]
+fn label(event: &Event, world: &World) -> u64 {
+    (event.op.kind as u64) << 56 ^ event.outcome.label(world)
 }
 
 impl Analysis for Fingerprint {
@@ -78,33 +114,16 @@ impl Analysis for Fingerprint {
 
     #[inline]
     fn event(&mut self, event: &Event, world: &World) {
-        let Event { task, op, outcome, .. } = *event;
-        let access = op.access();
-        let mut past = Wide::ZERO;
-        if op.object.is_some() {
-            past = self.before(op.object, access);
+        let op = &event.op;
+        if op.second.is_some() || !op.object.is_some() {
+            return self.unusual(*event, world);
         }
-        if op.second.is_some() {
-            // Not a plain sum: which of the two objects an edge comes through is part of the order.
-            past = past.chain(1, self.before(op.second, access));
-        }
-        if op.kind == Kind::End {
-            // The end of the process conflicts with everything: its past is all there is.
-            past = self.total;
-        }
-        let label = (op.kind as u64) << 56 ^ outcome.label(world);
-        let hash = self.tasks[task.index()].chain(label, past);
-        self.tasks[task.index()] = hash;
+        let label = label(event, world);
+        let chain = self.tasks[event.task.index()];
+        let groups = self.groups(op.object, op.access());
+        let hash = chain.chain(label, groups.before);
+        groups.current = groups.current.plus(hash);
+        self.tasks[event.task.index()] = hash;
         self.total = self.total.plus(hash);
-        if op.object.is_some() {
-            self.add(op.object, hash);
-        }
-        if op.second.is_some() {
-            self.add(op.second, hash);
-        }
-        if let Outcome::Spawned(child) = outcome {
-            // The child's chain starts from its stable name and from the spawn, its first predecessor.
-            self.tasks.push(Wide::from_word(world.task(child).name).chain(2, hash));
-        }
     }
 }

@@ -4,7 +4,17 @@
 
 extern crate alloc;
 
+pub mod clocks;
+mod crowd;
 pub mod fingerprint;
+pub mod held;
+pub mod lock_order;
+pub mod locksets;
+pub mod races;
 pub mod statistics;
 
+pub use clocks::Clocks;
 pub use fingerprint::Fingerprint;
+pub use lock_order::LockOrder;
+pub use locksets::LockSets;
+pub use races::Races;

@@ -31,10 +31,11 @@ impl Check {
 
     #[inline]
     pub(crate) fn event(&mut self, event: &Event) -> Result<(), Box<Divergence>> {
-        if self.active { self.add(event) } else { Ok(()) }
+        if self.active { self.add(*event) } else { Ok(()) }
     }
 
-    fn add(&mut self, event: &Event) -> Result<(), Box<Divergence>> {
+    #[cold]
+    fn add(&mut self, event: Event) -> Result<(), Box<Divergence>> {
         let word = u64::from(event.task.0) << 40 | (event.op.kind as u64) << 32 | u64::from(event.index);
         self.hash = hash::mix(self.hash, word);
         self.events += 1;

@@ -13,24 +13,20 @@ use raddle_model::{Access, Event, Kind, ObjectId, Outcome, TaskId, TaskSet, Worl
 /// Equal laps after which a task counts as spinning.
 const LAPS: u32 = 3;
 
-/// Longest lap, in events, that is looked at.
-const LAP_MAX: usize = 64;
+/// Objects in a lap; one that looks at more of them is not taken for spinning.
+const OBJECTS_MAX: usize = 64;
 
+/// What is known of a task that looks and looks. The number of its looks since its last change is
+/// kept apart, in [`raddle_model::world::Task::looks`]: that is all that a change has to touch.
 #[derive(Default, Debug, Clone)]
 struct State {
-    events: u32,
     anchor: u64,
     lap: u64,
     previous: u64,
     laps: u32,
     objects: Vec<ObjectId>,
-}
-
-impl State {
-    fn reset(&mut self) {
-        self.events = 0;
-        self.laps = 0;
-    }
+    /// What it was looking at when it was last parked.
+    watched: Vec<ObjectId>,
 }
 
 /// A store or read-modify-write of which the front end may yet say that it changed nothing.
@@ -39,124 +35,167 @@ struct Unsettled {
     task: TaskId,
     object: ObjectId,
     site: u32,
+    looks: u32,
 }
 
 /// Who spins.
-#[derive(Default, Debug)]
+#[derive(Debug)]
 pub(crate) struct Spin {
     active: bool,
+    /// Somebody is parked or was stuck: changes must be looked at.
+    alert: bool,
     states: Vec<State>,
     parked: TaskSet,
-    unsettled: Option<Unsettled>,
+    last: Unsettled,
+    unsettled: bool,
     /// Whether only spinning tasks were left at some point and nothing has changed since.
     pub(crate) stuck: bool,
     /// Whether any task was ever parked in this run.
     pub(crate) used: bool,
 }
 
+impl Default for Spin {
+    fn default() -> Spin {
+        Spin {
+            active: false,
+            alert: false,
+            states: Vec::new(),
+            parked: TaskSet::EMPTY,
+            last: Unsettled { task: TaskId::MAIN, object: ObjectId::NONE, site: 0, looks: 0 },
+            unsettled: false,
+            stuck: false,
+            used: false,
+        }
+    }
+}
+
 impl Spin {
     pub(crate) fn begin(&mut self, active: bool) {
         self.active = active;
-        self.states.iter_mut().for_each(State::reset);
+        self.alert = false;
         self.parked.clear();
-        self.unsettled = None;
+        self.unsettled = false;
         self.stuck = false;
         self.used = false;
     }
 
-    /// Tasks that are not to be picked while another can run.
+    /// Whether anybody is held back.
     #[inline]
+    pub(crate) fn holds_back(&self) -> bool {
+        // Nobody is parked without an alert, and the alert is one byte.
+        self.alert && !self.parked.is_empty()
+    }
+
+    /// Tasks that are not to be picked while another can run.
     pub(crate) fn parked(&self) -> &TaskSet {
         &self.parked
     }
 
     /// Only parked tasks are left: they run on.
-    pub(crate) fn release_all(&mut self) {
+    pub(crate) fn release_all(&mut self, world: &mut World) {
+        for task in self.parked.iter() {
+            *world.looks_mut(task) = 0;
+        }
         self.parked.clear();
-        self.states.iter_mut().for_each(State::reset);
         self.stuck = true;
+        self.alert = true;
     }
 
-    fn state(&mut self, task: TaskId) -> &mut State {
-        if self.states.len() <= task.index() {
-            self.states.resize_with(task.index() + 1, State::default);
-        }
-        &mut self.states[task.index()]
+    /// What a task looked at when it was last parked; meaningful for all that can run while stuck.
+    pub(crate) fn watched(&self, task: TaskId) -> &[ObjectId] {
+        let state = self.states.get(task.index());
+        state.map_or(&[], |state| &state.watched)
     }
 
     #[inline]
-    pub(crate) fn event(&mut self, event: &Event, world: &World) {
+    pub(crate) fn event(&mut self, event: &Event, world: &mut World) {
         if !self.active {
             return;
         }
-        let Event { task, op, outcome, .. } = *event;
-        match op.kind {
+        let looks = world.looks_mut(event.task);
+        match event.op.kind {
             Kind::Store | Kind::Rmw => {
-                self.unsettled = Some(Unsettled { task, object: op.object, site: op.site.0 });
+                let Event { task, op, .. } = *event;
+                self.last = Unsettled { task, object: op.object, site: op.site.0, looks: *looks };
+                *looks = 0;
+                self.unsettled = self.alert;
             }
-            Kind::Yield | Kind::Sleep => self.look(task, ObjectId::NONE, 0, op.site.0),
-            _ if op.access() == Access::Read || matches!(outcome, Outcome::Failed | Outcome::TimedOut) => {
-                // A read of a lock is part of taking it: that is progress, as a write is.
-                if matches!(op.kind, Kind::ReadLock | Kind::ReadUnlock | Kind::Leave | Kind::Join)
-                    && outcome == Outcome::Done
-                {
-                    self.changed(task, ObjectId::NONE);
-                } else {
-                    self.look(task, op.object, world.object(op.object).version, op.site.0);
+            Kind::Lock | Kind::Unlock if matches!(event.outcome, Outcome::Done) => {
+                *looks = 0;
+                if self.alert {
+                    self.changed(event.op.object, world);
                 }
             }
-            _ => {
-                self.changed(task, op.object);
-                if op.second.is_some() {
-                    self.changed(task, op.second);
-                }
+            _ => self.other_event(*event, world),
+        }
+    }
+
+    fn other_event(&mut self, event: Event, world: &mut World) {
+        let Event { task, op, outcome, .. } = event;
+        let missed = matches!(outcome, Outcome::Failed | Outcome::TimedOut);
+        // Taking or leaving something by a read is progress, as a write is.
+        let got =
+            matches!(op.kind, Kind::ReadLock | Kind::ReadUnlock | Kind::Leave | Kind::Join | Kind::Handover)
+                && !missed;
+        if matches!(op.kind, Kind::Yield | Kind::Sleep | Kind::Fence) {
+            self.look(task, ObjectId::NONE, op.site.0, world);
+        } else if (op.access() == Access::Read || missed) && !got {
+            self.look(task, op.object, op.site.0, world);
+        } else {
+            *world.looks_mut(task) = 0;
+            if self.alert {
+                self.changed(op.object, world);
+                self.changed(op.second, world);
             }
         }
     }
 
     /// The next event is about to happen: the last store did change something.
     #[inline]
-    pub(crate) fn settle(&mut self) {
-        if let Some(Unsettled { task, object, .. }) = self.unsettled.take() {
-            self.changed(task, object);
+    pub(crate) fn settle(&mut self, world: &mut World) {
+        if self.unsettled {
+            self.unsettled = false;
+            self.changed(self.last.object, world);
         }
     }
 
     /// The last store changed nothing: it counts as a look.
-    pub(crate) fn unchanged(&mut self, world: &World) {
-        if let Some(Unsettled { task, object, site }) = self.unsettled.take() {
-            self.look(task, object, world.object(object).version, site);
+    pub(crate) fn unchanged(&mut self, world: &mut World) {
+        if self.active {
+            self.unsettled = false;
+            let Unsettled { task, object, site, looks } = self.last;
+            *world.looks_mut(task) = looks;
+            self.look(task, object, site, world);
         }
     }
 
-    /// A task has made progress, or an object has changed.
-    #[inline]
-    fn changed(&mut self, task: TaskId, object: ObjectId) {
-        self.state(task).reset();
+    /// An object has changed, or a task has made progress: who waits for it may look again.
+    #[cold]
+    fn changed(&mut self, object: ObjectId, world: &mut World) {
         self.stuck = false;
-        if !self.parked.is_empty() && object.is_some() {
-            let woken: Vec<TaskId> = self
-                .parked
-                .iter()
-                .filter(|task| self.states[task.index()].objects.contains(&object))
-                .collect();
-            for task in woken {
-                self.parked.remove(task);
-                self.states[task.index()].reset();
-            }
+        let woken: Vec<TaskId> =
+            self.parked.iter().filter(|task| self.states[task.index()].objects.contains(&object)).collect();
+        for task in woken {
+            self.parked.remove(task);
+            *world.looks_mut(task) = 0;
         }
+        self.alert = !self.parked.is_empty();
     }
 
     /// A task has looked at something without changing anything.
-    fn look(&mut self, task: TaskId, object: ObjectId, version: u32, site: u32) {
+    fn look(&mut self, task: TaskId, object: ObjectId, site: u32, world: &mut World) {
+        let version = if object.is_some() { world.object(object).version } else { 0 };
         let key = hash::mix(u64::from(site) << 32 | u64::from(object.0), u64::from(version));
-        let state = self.state(task);
-        state.events += 1;
-        if state.events > 1 {
+        if self.states.len() <= task.index() {
+            self.states.resize_with(task.index() + 1, State::default);
+        }
+        let (looks, state) = (world.looks_mut(task), &mut self.states[task.index()]);
+        *looks += 1;
+        if *looks > 1 {
             state.lap = hash::mix(state.lap, key);
             if object.is_some() && !state.objects.contains(&object) {
-                if state.objects.len() == LAP_MAX {
-                    state.reset();
+                if state.objects.len() == OBJECTS_MAX {
+                    *looks = 0;
                     return;
                 }
                 state.objects.push(object);
@@ -167,11 +206,13 @@ impl Spin {
                 state.lap = 0;
             }
         }
-        if state.laps >= LAPS {
+        if *looks > 1 && state.laps >= LAPS {
             state.laps = 0;
+            state.watched.clone_from(&state.objects);
             self.parked.insert(task);
             self.used = true;
-        } else if state.events.is_power_of_two() {
+            self.alert = true;
+        } else if looks.is_power_of_two() {
             state.anchor = key;
             state.lap = 0;
             state.previous = 0;

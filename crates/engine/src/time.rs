@@ -56,15 +56,16 @@ impl Time {
 
     #[inline]
     pub(crate) fn event(&mut self, event: &Event) {
-        let passes = event.op.kind == Kind::Sleep || event.outcome == Outcome::TimedOut;
+        let passes = event.op.kind == Kind::Sleep || matches!(event.outcome, Outcome::TimedOut);
         if self.active || passes {
-            self.advance(event, passes);
+            self.advance(*event, passes);
         }
     }
 
-    fn advance(&mut self, event: &Event, passes: bool) {
+    #[cold]
+    fn advance(&mut self, event: Event, passes: bool) {
         self.active = true;
-        let Event { task, op, .. } = *event;
+        let Event { task, op, .. } = event;
         let begun = *self.task(task);
         let mut clock = if passes { begun.saturating_add(op.arg) } else { begun };
         let read = op.access() == Access::Read;

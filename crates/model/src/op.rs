@@ -135,6 +135,27 @@ impl Order {
     }
 }
 
+/// The kinds that only read, one bit each: dependence is asked for at every step.
+const READS: u64 = {
+    let kinds = [
+        Kind::Join,
+        Kind::Finished,
+        Kind::ReadLock,
+        Kind::ReadUnlock,
+        Kind::Leave,
+        Kind::OnceGet,
+        Kind::Handover,
+        Kind::Load,
+        Kind::CellRead,
+    ];
+    let (mut mask, mut i) = (0, 0);
+    while i < kinds.len() {
+        mask |= 1 << kinds[i] as u32;
+        i += 1;
+    }
+    mask
+};
+
 /// How an extent is accessed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
@@ -233,18 +254,7 @@ impl Op {
     /// How this operation accesses its extents; the same for both of them.
     #[inline]
     pub fn access(&self) -> Access {
-        match self.kind {
-            Kind::Join
-            | Kind::Finished
-            | Kind::ReadLock
-            | Kind::ReadUnlock
-            | Kind::Leave
-            | Kind::OnceGet
-            | Kind::Handover
-            | Kind::Load
-            | Kind::CellRead => Access::Read,
-            _ => Access::Write,
-        }
+        if READS >> self.kind as u32 & 1 == 1 { Access::Read } else { Access::Write }
     }
 
     /// How many permits an acquire takes: `arg` is a duration if it is timed.

@@ -47,7 +47,7 @@ pub enum Tail {
     /// Partial-order sampling by random priorities of operations.
     Pos,
     /// Weights learned from earlier runs.
-    Surw(Weights),
+    Walks(Weights),
     /// Prefers what earlier runs have not covered.
     Coverage(Covered),
     /// The task that ran last goes on; else the lowest.
@@ -56,22 +56,36 @@ pub enum Tail {
     None,
 }
 
-/// What `surw` learned: for tasks by stable name, how many operations they have in a run.
+/// What `walks` learned from a recorded run: the accesses for which tasks contend.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Weights {
+    /// Number of scheduling points of that run.
+    pub length: u64,
     /// Sorted by name.
     pub tasks: Vec<TaskWeight>,
-    /// Sites at which some run saw an access that conflicts with another task's. Sorted.
-    pub contended: Vec<SiteId>,
 }
 
-/// What `surw` learned of one task.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What `walks` learned of one task.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct TaskWeight {
     /// Stable name.
     pub name: u64,
-    /// Number of its operations at contended sites, descendants' included.
-    pub operations: u32,
+    /// Its contended accesses, in program order.
+    pub accesses: Vec<Contended>,
+}
+
+/// An access that conflicts with one of another task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Contended {
+    /// Index of the event within its task.
+    pub index: u32,
+    /// Where it stands.
+    pub site: SiteId,
+    /// What it accesses: a number that is the same for all accesses to one object, and means
+    /// nothing else.
+    pub object: u32,
+    /// Whether it writes.
+    pub write: bool,
 }
 
 /// What `coverage` has seen so far: sorted sites and pairs of sites at which switches happened.
@@ -130,17 +144,30 @@ impl PointSet {
     /// Whether the policy is asked before this operation.
     #[inline]
     pub fn contains(&self, op: &Op) -> bool {
+        SPECIAL >> op.kind as u32 & 1 == 0 || self.contains_special(op)
+    }
+
+    fn contains_special(&self, op: &Op) -> bool {
         match op.kind {
-            Kind::Spawn | Kind::Choose | Kind::Fence => false,
             Kind::Unlock | Kind::ReadUnlock | Kind::WriteUnlock => self.releases,
             Kind::CellRead | Kind::CellWrite => {
                 self.all_accesses
                     || (!self.accesses.is_empty() && self.accesses.binary_search(&op.site).is_ok())
             }
-            _ => true,
+            _ => false,
         }
     }
 }
+
+/// The kinds that are not points in every plan, one bit each.
+const SPECIAL: u64 = 1 << Kind::Spawn as u32
+    | 1 << Kind::Choose as u32
+    | 1 << Kind::Fence as u32
+    | 1 << Kind::Unlock as u32
+    | 1 << Kind::ReadUnlock as u32
+    | 1 << Kind::WriteUnlock as u32
+    | 1 << Kind::CellRead as u32
+    | 1 << Kind::CellWrite as u32;
 
 /// When timed operations time out.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -214,7 +241,7 @@ impl Tail {
             Tail::Rapos => "rapos",
             Tail::Pct { .. } => "pct",
             Tail::Pos => "pos",
-            Tail::Surw(_) => "surw",
+            Tail::Walks(_) => "walks",
             Tail::Coverage(_) => "coverage",
             Tail::Stay => "stay",
             Tail::None => "replay",

@@ -53,6 +53,11 @@ pub struct Task {
     pub spurious_left: u32,
     /// What a two-part operation must remember: barrier round, message number, lock depth.
     pub ticket: u32,
+    /// How its last operation ended.
+    pub outcome: Outcome,
+    /// How often it has looked at something since it last changed anything: the engine's, kept here
+    /// because every step touches this task anyway.
+    pub looks: u32,
 }
 
 /// All objects and tasks of a run.
@@ -101,6 +106,8 @@ impl World {
             woken: false,
             spurious_left: self.spurious_max,
             ticket: 0,
+            outcome: Outcome::Done,
+            looks: 0,
         });
         self.live.insert(task);
         task
@@ -119,6 +126,12 @@ impl World {
     #[inline]
     pub fn task(&self, task: TaskId) -> &Task {
         &self.tasks[task.index()]
+    }
+
+    /// A task's count of looks, for the engine.
+    #[inline]
+    pub fn looks_mut(&mut self, task: TaskId) -> &mut u32 {
+        &mut self.tasks[task.index()].looks
     }
 
     /// All tasks there ever were.
@@ -236,9 +249,7 @@ impl World {
             Kind::Load | Kind::Store | Kind::Rmw | Kind::Unlock => true,
             Kind::Lock if op.mode == Mode::Block => {
                 let object = &mut self.objects[op.object.index()];
-                let State::Mutex(mutex) = &object.state else {
-                    panic!("raddle bug: {op:?} on a {}", object.state.noun())
-                };
+                let State::Mutex(mutex) = &object.state else { wrong(op.kind, &object.state) };
                 let available = mutex.available(task);
                 if mutex.owner != Some(task) || !mutex.recursive {
                     object.waiting.insert(task);
@@ -278,43 +289,50 @@ impl World {
         enabled
     }
 
-    /// The task does what it was about to do; `pick` is the chosen waiter of a notification.
+    /// The task does what it was about to do; `pick` is the chosen waiter of a notification. The
+    /// operation stays readable in [`Task::op`] until the task announces another.
     #[inline]
     pub fn step(&mut self, task: TaskId, pick: u32) -> Outcome {
         let entry = &mut self.tasks[task.index()];
         assert!(entry.life == Life::Pending, "raddle bug: a step without an announcement");
-        let op = entry.op;
         entry.life = Life::Running;
         entry.events += 1;
+        entry.outcome = Outcome::Done;
+        let (kind, object) = (entry.op.kind, entry.op.object);
         self.enabled.remove(task);
-        let outcome = match op.kind {
-            Kind::Load | Kind::Store | Kind::Rmw | Kind::CellRead | Kind::CellWrite => Outcome::Done,
-            Kind::Lock => self.lock(task, &op),
-            Kind::Unlock => self.unlock(task, op.object),
-            _ => self.step_other(task, &op, pick),
-        };
-        if op.access() == Access::Write && !matches!(outcome, Outcome::Failed | Outcome::TimedOut) {
-            for id in [op.object, op.second] {
-                if id.is_some() {
-                    let object = &mut self.objects[id.index()];
-                    object.version = object.version.wrapping_add(1);
-                }
+        let outcome = match kind {
+            Kind::Load | Kind::CellRead => return Outcome::Done,
+            Kind::Store | Kind::Rmw | Kind::CellWrite => {
+                self.changed(object);
+                return Outcome::Done;
             }
+            Kind::Lock => self.lock(task, object),
+            Kind::Unlock => self.unlock(task, object),
+            _ => self.step_other(task, pick),
+        };
+        if !matches!(outcome, Outcome::Done) {
+            self.tasks[task.index()].outcome = outcome;
         }
         outcome
     }
 
     #[inline]
-    fn lock(&mut self, task: TaskId, op: &Op) -> Outcome {
-        let object = &mut self.objects[op.object.index()];
-        let State::Mutex(mutex) = &mut object.state else {
-            panic!("raddle bug: {op:?} on a {}", object.state.noun())
-        };
+    fn changed(&mut self, id: ObjectId) {
+        // No object has the id NONE, so this leaves it out too.
+        if let Some(object) = self.objects.get_mut(id.index()) {
+            object.version = object.version.wrapping_add(1);
+        }
+    }
+
+    #[inline]
+    fn lock(&mut self, task: TaskId, id: ObjectId) -> Outcome {
+        let object = &mut self.objects[id.index()];
+        let State::Mutex(mutex) = &mut object.state else { wrong(Kind::Lock, &object.state) };
         if !mutex.available(task) {
-            assert!(op.mode != Mode::Block, "raddle bug: {task:?} takes a mutex that is held");
-            return miss(op);
+            return miss(&self.tasks[task.index()].op);
         }
         mutex.take(task, 1);
+        object.version = object.version.wrapping_add(1);
         object.waiting.remove(task);
         self.enabled.subtract(&object.waiting);
         Outcome::Done
@@ -323,19 +341,30 @@ impl World {
     #[inline]
     fn unlock(&mut self, task: TaskId, id: ObjectId) -> Outcome {
         let object = &mut self.objects[id.index()];
-        let State::Mutex(mutex) = &mut object.state else {
-            panic!("raddle bug: unlock of a {}", object.state.noun())
-        };
+        let State::Mutex(mutex) = &mut object.state else { wrong(Kind::Unlock, &object.state) };
         if !mutex.give(task) {
             return Outcome::Misuse;
         }
+        object.version = object.version.wrapping_add(1);
         if mutex.owner.is_none() {
             self.enabled.union_with(&object.waiting);
         }
         Outcome::Done
     }
 
-    fn step_other(&mut self, task: TaskId, op: &Op, pick: u32) -> Outcome {
+    fn step_other(&mut self, task: TaskId, pick: u32) -> Outcome {
+        let op = self.tasks[task.index()].op;
+        let outcome = self.route(task, &op, pick);
+        // Readers of a lock change what a writer finds, although they commute with each other.
+        let changes = op.access() == Access::Write || matches!(op.kind, Kind::ReadLock | Kind::ReadUnlock);
+        if changes && !matches!(outcome, Outcome::Failed | Outcome::TimedOut) {
+            self.changed(op.object);
+            self.changed(op.second);
+        }
+        outcome
+    }
+
+    fn route(&mut self, task: TaskId, op: &Op, pick: u32) -> Outcome {
         let succeeds = self.succeeds(task, op);
         if op.object.is_some() && op.kind != Kind::Wake {
             let object = &mut self.objects[op.object.index()];
@@ -601,14 +630,18 @@ impl World {
     }
 
     /// Calls `each` with every task that must act before the blocked `task` can go on because it
-    /// owns what `task` waits for without a time limit.
+    /// owns what `task` waits for without a time limit. Whoever waits at a condition variable needs
+    /// its mutex before it can go on, notified or not and however the wait ends.
     pub fn owners(&self, task: TaskId, mut each: impl FnMut(TaskId)) {
         let op = &self.task(task).op;
-        if op.mode != Mode::Block || self.task(task).life != Life::Pending || self.enabled.contains(task) {
+        if (op.mode != Mode::Block && op.kind != Kind::Wake)
+            || self.task(task).life != Life::Pending
+            || self.enabled.contains(task)
+        {
             return;
         }
         let object = match op.kind {
-            Kind::Wake if self.task(task).woken => op.second,
+            Kind::Wake => op.second,
             Kind::Lock | Kind::ReadLock | Kind::WriteLock | Kind::Join => op.object,
             Kind::OnceEnter | Kind::OnceGet => op.object,
             _ => return,
@@ -633,4 +666,9 @@ fn miss(op: &Op) -> Outcome {
         Mode::Timed => Outcome::TimedOut,
         Mode::Block => panic!("raddle bug: {op:?} was run although it must wait"),
     }
+}
+
+#[cold]
+fn wrong(kind: Kind, state: &State) -> ! {
+    panic!("raddle bug: {kind:?} on a {}", state.noun())
 }

@@ -5,15 +5,19 @@
 
 extern crate alloc;
 
+mod contest;
 pub mod coverage;
 mod footprint;
 pub mod pct;
 pub mod planned;
 pub mod pos;
+mod profile;
 pub mod random;
 pub mod rapos;
 pub mod stay;
 pub mod strategies;
+pub mod walks;
+pub mod weights;
 
 pub use planned::Planned;
 pub use strategies::{Strategy, UnknownStrategy, parse, strategies};

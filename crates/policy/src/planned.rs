@@ -7,6 +7,7 @@ use crate::pos::Pos;
 use crate::random::Random;
 use crate::rapos::Rapos;
 use crate::stay::Stay;
+use crate::walks::Walks;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -28,6 +29,7 @@ enum AnyTail {
     Rapos(Box<Rapos>),
     Pct(Box<Pct>),
     Pos(Box<Pos>),
+    Walks(Box<Walks>),
     Coverage(Box<Coverage>),
     Stay(Stay),
     None,
@@ -40,6 +42,7 @@ macro_rules! each {
             AnyTail::Rapos($policy) => $body,
             AnyTail::Pct($policy) => $body,
             AnyTail::Pos($policy) => $body,
+            AnyTail::Walks($policy) => $body,
             AnyTail::Coverage($policy) => $body,
             AnyTail::Stay($policy) => $body,
             AnyTail::None => $none,
@@ -56,10 +59,10 @@ impl Planned {
             Tail::Rapos => AnyTail::Rapos(Box::new(Rapos::new(rng))),
             Tail::Pct { depth, length } => AnyTail::Pct(Box::new(Pct::new(rng, *depth, *length))),
             Tail::Pos => AnyTail::Pos(Box::new(Pos::new(rng))),
+            Tail::Walks(weights) => AnyTail::Walks(Box::new(Walks::new(rng, weights.clone()))),
             Tail::Coverage(covered) => AnyTail::Coverage(Box::new(Coverage::new(rng, covered.clone()))),
             Tail::Stay => AnyTail::Stay(Stay),
             Tail::None => AnyTail::None,
-            other => panic!("raddle bug: no policy for {}", other.name()),
         };
         Planned { prefix: plan.prefix.decisions.clone(), position: 0, tail }
     }
@@ -91,6 +94,17 @@ impl Planned {
         }
     }
 
+    #[inline(never)]
+    fn pick_otherwise(&mut self, view: View<'_>) -> Pick {
+        if self.position < self.prefix.len() {
+            return self.follow(&view);
+        }
+        each!(&mut self.tail, policy => policy.pick(&view), match view.enabled.single() {
+            Some(task) => Pick::Run(task),
+            None => Pick::Diverged(self.at_the_end()),
+        })
+    }
+
     fn at_the_end(&self) -> Box<Divergence> {
         self.diverged(String::from("the end of the run"), String::from("the run goes on"))
     }
@@ -99,13 +113,11 @@ impl Planned {
 impl Policy for Planned {
     #[inline]
     fn pick(&mut self, view: &View<'_>) -> Pick {
-        if self.position < self.prefix.len() {
-            return self.follow(view);
+        match &mut self.tail {
+            AnyTail::Random(random) if self.position >= self.prefix.len() => random.pick(view),
+            // By value, so that the common path need not put the view together.
+            _ => self.pick_otherwise(*view),
         }
-        each!(&mut self.tail, policy => policy.pick(view), match view.enabled.single() {
-            Some(task) => Pick::Run(task),
-            None => Pick::Diverged(self.at_the_end()),
-        })
     }
 
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {

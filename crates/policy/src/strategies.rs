@@ -23,8 +23,8 @@ pub enum Strategy {
     },
     /// Priorities of operations.
     Pos,
-    /// Uniform walks.
-    Surw,
+    /// A uniform walk for each object.
+    Walks,
     /// New switches first.
     Coverage,
 }
@@ -85,11 +85,11 @@ pub fn strategies() -> &'static [Description] {
             strategy: Strategy::Pos,
         },
         Description {
-            name: "surw",
-            summary: "walks that are uniform over the orders of what tasks contend for, as learned",
-            paper: "Zhao, Lyu, Sen et al., ASPLOS 2025, with weights for each object",
+            name: "walks",
+            summary: "for each object a uniform walk over the orders of its contended accesses",
+            paper: "ours; after Zhao, Lyu, Sen et al., ASPLOS 2025, and Yuan, Yang and Gu, CAV 2018",
             parameters: &[],
-            strategy: Strategy::Surw,
+            strategy: Strategy::Walks,
         },
         Description {
             name: "coverage",
@@ -109,7 +109,7 @@ impl Strategy {
             Strategy::Rapos => "rapos",
             Strategy::Pct { .. } => "pct",
             Strategy::Pos => "pos",
-            Strategy::Surw => "surw",
+            Strategy::Walks => "walks",
             Strategy::Coverage => "coverage",
         }
     }
@@ -121,7 +121,7 @@ impl Strategy {
             Strategy::Rapos => Tail::Rapos,
             Strategy::Pct { depth, length } => Tail::Pct { depth, length: length.unwrap_or(PCT_LENGTH) },
             Strategy::Pos => Tail::Pos,
-            Strategy::Surw => Tail::Surw(Weights::default()),
+            Strategy::Walks => Tail::Walks(Weights::default()),
             Strategy::Coverage => Tail::Coverage(Covered::default()),
         }
     }

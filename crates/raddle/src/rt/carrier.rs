@@ -2,7 +2,6 @@
 //! talks to it. The side that waits watches the carrier's heart: a run that reaches no operation
 //! for too long is a `hang`; its carrier is abandoned, and another takes its place.
 
-use super::fiber::Fiber;
 use super::panics;
 use super::slot::{CarrierId, Mark};
 use super::watch::Watch;
@@ -226,7 +225,7 @@ impl Worker {
     fn work(self, commands: &Receiver<Command>) {
         let mut state = Inner {
             engine: Engine::new(Planned::new(&Plan::new(0, Tail::None)), Watch::default()),
-            fibers: vec![Fiber::default()],
+            fibers: vec![Box::default()],
             running: TaskId::MAIN,
             starting: false,
             ending: false,

@@ -4,6 +4,7 @@ use super::panics::Panic;
 use crate::rt::Rt;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
+use raddle_model::TaskId;
 use std::any::Any;
 
 /// Usable bytes of a task's stack. Only touched pages take memory.
@@ -88,45 +89,41 @@ impl Fiber {
     pub(crate) fn yielder(&self) -> *const Yielder<Signal, Report> {
         self.yielder.expect("raddle bug: a task that never began switches away")
     }
-
-    /// Takes the coroutine out, to be resumed.
-    #[inline]
-    pub(crate) fn take(&mut self) -> Stack {
-        self.stack.take().expect("raddle bug: a task without a stack is to run")
-    }
-
-    /// Puts the coroutine back.
-    #[inline]
-    pub(crate) fn put(&mut self, stack: Stack) {
-        self.stack = Some(stack);
-    }
 }
 
 /// Switches to a task, which must not be running, until it switches away or returns.
 #[inline]
-pub(crate) fn resume(rt: Rt, task: raddle_model::TaskId, signal: Signal) -> Option<Report> {
-    // The coroutine is moved out while it runs, since running tasks may add fibers.
-    let mut stack = rt.with(|run| run.fibers[task.index()].take());
+pub(crate) fn resume(rt: Rt, task: TaskId, signal: Signal) -> Option<Report> {
+    let fiber: *mut Fiber = rt.with(|run| &raw mut *run.fibers[task.index()]);
+    // SAFETY: fibers are boxed and live as long as the carrier; while its task runs, nobody but
+    // this function touches a fiber's stack.
+    let stack = unsafe { (*fiber).stack.as_mut() }.expect("raddle bug: a task without a stack is to run");
     match stack.resume(signal) {
-        CoroutineResult::Yield(report) => {
-            rt.with(|run| run.fibers[task.index()].put(stack));
-            Some(report)
-        }
+        CoroutineResult::Yield(report) => Some(report),
         CoroutineResult::Return(()) => {
-            rt.with(|run| run.stacks.push(stack.into_stack()));
+            retire(rt, task);
             None
         }
     }
 }
 
+/// The stack of a task that has ended serves another.
+fn retire(rt: Rt, task: TaskId) {
+    rt.with(|run| {
+        let stack = run.fibers[task.index()].stack.take();
+        run.stacks.push(stack.expect("raddle bug: a stack ends twice").into_stack());
+    });
+}
+
 /// Gives a task up without unwinding it: what it owns is leaked, its stack is used again.
-pub(crate) fn abandon(rt: Rt, task: raddle_model::TaskId) {
-    let mut stack = rt.with(|run| run.fibers[task.index()].take());
-    // SAFETY: nothing on this stack runs again; what lies there is leaked, which is safe.
-    unsafe { stack.force_reset() };
+pub(crate) fn abandon(rt: Rt, task: TaskId) {
     rt.with(|run| {
         run.leaked += 1;
-        run.fibers[task.index()].unwinding = false;
-        run.stacks.push(stack.into_stack());
+        let fiber = &mut run.fibers[task.index()];
+        fiber.unwinding = false;
+        let stack = fiber.stack.as_mut().expect("raddle bug: a task is given up twice");
+        // SAFETY: nothing on this stack runs again; what lies there is leaked, which is safe.
+        unsafe { stack.force_reset() };
     });
+    retire(rt, task);
 }

@@ -40,7 +40,9 @@ pub(crate) struct Heart {
 /// The state of one carrier: used for one run after the other.
 pub(crate) struct Run {
     pub(crate) engine: Engine<Planned, Watch>,
-    pub(crate) fibers: Vec<Fiber>,
+    /// Boxed: a fiber that runs must stay where it is while others are made.
+    #[expect(clippy::vec_box, reason = "their addresses are held across switches")]
+    pub(crate) fibers: Vec<Box<Fiber>>,
     pub(crate) running: TaskId,
     /// The running task has just been made: its first operation is announced, and its maker goes on.
     pub(crate) starting: bool,
@@ -234,7 +236,7 @@ impl Rt {
         let task = self.with(|run| {
             let task = run.engine.spawn(run.running, site);
             if run.fibers.len() <= task.index() {
-                run.fibers.resize_with(task.index() + 1, Fiber::default);
+                run.fibers.resize_with(task.index() + 1, Box::default);
             }
             let stack = run.stack();
             let rt = self;
@@ -377,7 +379,7 @@ pub(crate) fn drive(rt: Rt, body: &(dyn Fn() + Send + Sync)) -> Verdict {
         run.running = TaskId::MAIN;
         run.next = Next::Over;
         if run.fibers.is_empty() {
-            run.fibers.push(Fiber::default());
+            run.fibers.push(Box::default());
         }
         let stack = run.stack();
         // SAFETY: `body` outlives this function, which does not return before the fiber is gone.

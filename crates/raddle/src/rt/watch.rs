@@ -26,8 +26,15 @@ impl Analysis for Watch {
         if event.op.order != Order::SeqCst && matches!(event.op.kind, Kind::Load | Kind::Store | Kind::Rmw) {
             self.weak_orders = true;
         }
-        if let Some(recorder) = &mut self.recorder {
-            recorder.event(event, world);
+        if self.recorder.is_some() {
+            self.record(*event);
         }
+    }
+}
+
+impl Watch {
+    #[cold]
+    fn record(&mut self, event: Event) {
+        self.recorder.get_or_insert_default().events.push(event);
     }
 }

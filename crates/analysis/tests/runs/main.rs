@@ -1,0 +1,9 @@
+//! Analyses on whole runs of small programs, against plain oracles.
+
+mod clocks;
+mod generate;
+mod litmus;
+mod locks;
+mod oracle;
+mod program;
+mod races;
