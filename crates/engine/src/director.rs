@@ -44,7 +44,6 @@ pub struct Engine<P, A> {
     pub(crate) spin: Spin,
     pub(crate) check: Check,
     pub(crate) decisions: Vec<Decision>,
-    pub(crate) outcomes: Vec<Outcome>,
     // invariant: empty between calls of `schedule`; kept for its memory.
     pub(crate) pickable: TaskSet,
     pub(crate) current: Option<TaskId>,
@@ -73,7 +72,6 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             spin: Spin::default(),
             check: Check::default(),
             decisions: Vec::new(),
-            outcomes: Vec::new(),
             pickable: TaskSet::EMPTY,
             current: None,
             steps: 0,
@@ -99,8 +97,6 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.spin.begin(plan.spin == SpinMode::Park);
         self.check.begin(record, &plan.prefix.checks);
         self.decisions.clear();
-        self.outcomes.clear();
-        self.outcomes.push(Outcome::Done);
         self.current = None;
         self.steps = 0;
         self.steps_max = plan.steps_max;
@@ -151,7 +147,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// How a task's last operation ended.
     #[inline]
     pub fn outcome(&self, task: TaskId) -> Outcome {
-        self.outcomes[task.index()]
+        self.world.task(task).outcome
     }
 
     /// The decisions so far.
@@ -204,7 +200,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// A task says what it is about to do, and others go on first: for a task that was just made.
     #[inline]
     pub fn announce(&mut self, task: TaskId, op: Op) {
-        self.spin.settle();
+        self.spin.settle(&mut self.world);
         if op.mode != Mode::Block && matches!(op.kind, Kind::Lock | Kind::ReadLock | Kind::WriteLock) {
             self.saw_try = true;
         }
@@ -230,9 +226,9 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// An operation that is no scheduling point happens at once.
     pub fn perform(&mut self, task: TaskId, op: Op) -> Outcome {
         self.quiet += 1;
-        self.spin.settle();
+        self.spin.settle(&mut self.world);
         self.world.announce(task, op);
-        self.execute(task, 0);
+        self.execute_apart(task, 0);
         self.outcome(task)
     }
 
@@ -248,16 +244,16 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     pub fn choose(&mut self, task: TaskId, arity: u32, site: SiteId) -> u32 {
         let choice = Choice { kind: Kind::Choose, arity, object: ObjectId::NONE, site };
         let value = self.decide(&choice);
-        self.spin.settle();
+        self.spin.settle(&mut self.world);
         self.world.announce(task, Op::new(Kind::Choose, ObjectId::NONE, site).arg(u64::from(arity)));
-        self.execute(task, value);
+        self.execute_apart(task, value);
         value
     }
 
     /// The task's last store or read-modify-write left the value as it was.
     pub fn unchanged(&mut self, object: ObjectId) {
         self.world.unchanged(object);
-        self.spin.unchanged(&self.world);
+        self.spin.unchanged(&mut self.world);
     }
 
     /// What the task's clock says, in nanoseconds since the run began.
@@ -324,7 +320,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             self.out_of_steps();
             return None;
         }
-        let simple = self.time_mode == TimeMode::Any && self.spin.parked().is_empty();
+        let simple = self.time_mode == TimeMode::Any && !self.spin.holds_back();
         if !simple {
             self.restrict();
         }
@@ -364,24 +360,29 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.decide(&Choice { kind: Kind::NotifyOne, arity, object: op.object, site: op.site })
     }
 
+    /// The same, for callers that are not the common path.
+    #[inline(never)]
+    fn execute_apart(&mut self, task: TaskId, pick: u32) {
+        self.execute(task, pick);
+    }
+
     /// A task's pending operation happens.
-    #[inline]
+    #[inline(always)]
     fn execute(&mut self, task: TaskId, pick: u32) {
         let outcome = self.world.step(task, pick);
         self.steps += 1;
-        self.outcomes[task.index()] = outcome;
         // From here on nothing needs the whole event but what is rare: cold code takes it by value,
         // so that the common path never puts it together.
         let entry = self.world.task(task);
         let event = Event { task, index: entry.events - 1, op: entry.op, outcome };
         self.time.event(&event);
-        self.spin.event(&event, &self.world);
+        self.spin.event(&event, &mut self.world);
         self.analysis.event(&event, &self.world);
         if let Err(divergence) = self.check.event(&event) {
             self.left(divergence);
         }
-        if matches!(outcome, Outcome::Spawned(_) | Outcome::Misuse) {
-            self.unusual(event);
+        if matches!(outcome, Outcome::Misuse) {
+            self.misused(event);
         }
     }
 
@@ -392,13 +393,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     }
 
     #[cold]
-    fn unusual(&mut self, event: Event) {
-        let Event { task, op, outcome, .. } = event;
-        if outcome != Outcome::Misuse {
-            self.outcomes.push(Outcome::Done);
-            self.spin.add_task();
-            return;
-        }
+    fn misused(&mut self, event: Event) {
+        let Event { task, op, .. } = event;
         let noun = self.world.object(op.object).state.noun();
         let message =
             format!("{} does {:?} on a {noun} that it does not hold", self.world.path(task), op.kind);

@@ -17,8 +17,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         }
         self.pickable.subtract(self.spin.parked());
         if self.pickable.is_empty() {
-            self.spin.release_all();
-            self.pickable.copy_from(enabled);
+            self.spin.release_all(&mut self.world);
+            self.pickable.copy_from(self.world.enabled_tasks());
         }
         if self.time_mode == TimeMode::Any {
             return;

@@ -53,6 +53,11 @@ pub struct Task {
     pub spurious_left: u32,
     /// What a two-part operation must remember: barrier round, message number, lock depth.
     pub ticket: u32,
+    /// How its last operation ended.
+    pub outcome: Outcome,
+    /// How often it has looked at something since it last changed anything: the engine's, kept here
+    /// because every step touches this task anyway.
+    pub looks: u32,
 }
 
 /// All objects and tasks of a run.
@@ -101,6 +106,8 @@ impl World {
             woken: false,
             spurious_left: self.spurious_max,
             ticket: 0,
+            outcome: Outcome::Done,
+            looks: 0,
         });
         self.live.insert(task);
         task
@@ -119,6 +126,12 @@ impl World {
     #[inline]
     pub fn task(&self, task: TaskId) -> &Task {
         &self.tasks[task.index()]
+    }
+
+    /// A task's count of looks, for the engine.
+    #[inline]
+    pub fn looks_mut(&mut self, task: TaskId) -> &mut u32 {
+        &mut self.tasks[task.index()].looks
     }
 
     /// All tasks there ever were.
@@ -282,18 +295,23 @@ impl World {
         assert!(entry.life == Life::Pending, "raddle bug: a step without an announcement");
         entry.life = Life::Running;
         entry.events += 1;
+        entry.outcome = Outcome::Done;
         let (kind, object) = (entry.op.kind, entry.op.object);
         self.enabled.remove(task);
-        match kind {
-            Kind::Load | Kind::CellRead => Outcome::Done,
+        let outcome = match kind {
+            Kind::Load | Kind::CellRead => return Outcome::Done,
             Kind::Store | Kind::Rmw | Kind::CellWrite => {
                 self.changed(object);
-                Outcome::Done
+                return Outcome::Done;
             }
             Kind::Lock => self.lock(task, object),
             Kind::Unlock => self.unlock(task, object),
             _ => self.step_other(task, pick),
+        };
+        if !matches!(outcome, Outcome::Done) {
+            self.tasks[task.index()].outcome = outcome;
         }
+        outcome
     }
 
     #[inline]
