@@ -10,9 +10,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// that are due at once do, they do in either order.
     #[cold]
     pub(crate) fn restrict(&mut self) {
-        let enabled = self.world.enabled_tasks();
-        self.pickable.copy_from(enabled);
-        if enabled.is_empty() {
+        self.pickable.copy_from(self.world.enabled_tasks());
+        if self.pickable.is_empty() {
             return;
         }
         self.pickable.subtract(self.spin.parked());

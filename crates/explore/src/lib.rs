@@ -3,4 +3,11 @@
 
 extern crate alloc;
 
+pub mod campaign;
+pub mod explorer;
+pub mod sample;
 pub mod target;
+
+pub use campaign::{Found, Limits, Progress, Summary};
+pub use explorer::{Batch, Exhausted, Explorer};
+pub use sample::Sample;
