@@ -1,0 +1,5 @@
+//! Explorers and campaigns against toy programs.
+
+mod campaign;
+mod learning;
+mod programs;
