@@ -3,3 +3,4 @@
 mod campaign;
 mod learning;
 mod programs;
+mod shrink;
