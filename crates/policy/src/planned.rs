@@ -98,6 +98,17 @@ impl Planned {
         }
     }
 
+    #[inline(never)]
+    fn pick_otherwise(&mut self, view: View<'_>) -> Pick {
+        if self.position < self.prefix.len() {
+            return self.follow(&view);
+        }
+        each!(&mut self.tail, policy => policy.pick(&view), match view.enabled.single() {
+            Some(task) => Pick::Run(task),
+            None => Pick::Diverged(self.at_the_end()),
+        })
+    }
+
     fn at_the_end(&self) -> Box<Divergence> {
         self.diverged(String::from("the end of the run"), String::from("the run goes on"))
     }
@@ -106,13 +117,11 @@ impl Planned {
 impl Policy for Planned {
     #[inline]
     fn pick(&mut self, view: &View<'_>) -> Pick {
-        if self.position < self.prefix.len() {
-            return self.follow(view);
+        match &mut self.tail {
+            AnyTail::Random(random) if self.position >= self.prefix.len() => random.pick(view),
+            // By value, so that the common path need not put the view together.
+            _ => self.pick_otherwise(*view),
         }
-        each!(&mut self.tail, policy => policy.pick(view), match view.enabled.single() {
-            Some(task) => Pick::Run(task),
-            None => Pick::Diverged(self.at_the_end()),
-        })
     }
 
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {

@@ -1,8 +1,11 @@
 //! The library front end: std-shaped types under a scheduler.
 
+mod check;
 mod rt;
 pub mod sync;
 pub mod thread;
+
+pub use check::{Check, Error, Found, Report, check, replay};
 
 /// For the speed experiment only.
 #[doc(hidden)]
