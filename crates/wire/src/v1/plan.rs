@@ -4,7 +4,7 @@ use super::{Misfit, mirror};
 use crate::pack::{self, Reader};
 use alloc::vec::Vec;
 use raddle_model::SiteId;
-use raddle_model::plan::{self as model, Covered, TaskWeight, Weights};
+use raddle_model::plan::{self as model, Covered, Switch, TaskWeight, Weights, Wishes};
 use serde::{Deserialize, Serialize};
 
 mirror!(TimeMode of raddle_model::TimeMode { Any, Lazy });
@@ -69,6 +69,11 @@ enum Tail {
     },
     Stay,
     None,
+    Wishes {
+        /// From, its events, to.
+        switches: Vec<([u8; 8], u32, [u8; 8])>,
+        choices: Vec<u32>,
+    },
 }
 
 /// An access that conflicts with one of another task.
@@ -125,6 +130,13 @@ impl From<&raddle_model::Tail> for Tail {
             },
             Model::Stay => Tail::Stay,
             Model::None => Tail::None,
+            Model::Wishes(Wishes { switches, choices }) => Tail::Wishes {
+                switches: switches
+                    .iter()
+                    .map(|switch| (switch.from.to_le_bytes(), switch.events, switch.to.to_le_bytes()))
+                    .collect(),
+                choices: choices.clone(),
+            },
         }
     }
 }
@@ -150,6 +162,14 @@ impl From<Tail> for raddle_model::Tail {
             }),
             Tail::Stay => Model::Stay,
             Tail::None => Model::None,
+            Tail::Wishes { switches, choices } => {
+                let switch = |(from, events, to)| Switch {
+                    from: u64::from_le_bytes(from),
+                    events,
+                    to: u64::from_le_bytes(to),
+                };
+                Model::Wishes(Wishes { switches: switches.into_iter().map(switch).collect(), choices })
+            }
         }
     }
 }
