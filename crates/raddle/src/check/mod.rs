@@ -1,11 +1,13 @@
 //! `check`: runs a body again and again, each time under another interleaving, until one fails.
 
 mod config;
+mod ending;
 mod error;
 mod files;
 mod outcome;
 mod replay;
 
+pub use ending::fail_on_error;
 pub use error::Error;
 pub use outcome::{Found, Report};
 
@@ -188,6 +190,9 @@ fn explore(config: &Config, body: Body) -> Result<Report, Error> {
     let mut target = LibraryTarget::new(body, config.hang);
     if let Some(recorded) = &config.replay {
         return replay::replay(config, &mut target, recorded);
+    }
+    if let Some(file) = &config.minimize {
+        return replay::minimize(config, &mut target, file);
     }
     if config.runs == 0 {
         return Err(Error::Setting(String::from("0 runs check nothing: ask for at least one")));

@@ -70,7 +70,7 @@ enum Tail {
     Stay,
     None,
     Wishes {
-        /// From, its events, to.
+        /// From, events, to.
         switches: Vec<([u8; 8], u32, [u8; 8])>,
         choices: Vec<u32>,
     },
@@ -129,14 +129,14 @@ impl From<&raddle_model::Tail> for Tail {
                 pairs: pairs.iter().map(|&(from, to)| (from.0, to.0)).collect(),
             },
             Model::Stay => Tail::Stay,
-            Model::None => Tail::None,
             Model::Wishes(Wishes { switches, choices }) => Tail::Wishes {
                 switches: switches
                     .iter()
-                    .map(|switch| (switch.from.to_le_bytes(), switch.events, switch.to.to_le_bytes()))
+                    .map(|&Switch { from, events, to }| (from.to_le_bytes(), events, to.to_le_bytes()))
                     .collect(),
                 choices: choices.clone(),
             },
+            Model::None => Tail::None,
         }
     }
 }
@@ -161,15 +161,15 @@ impl From<Tail> for raddle_model::Tail {
                 pairs: pairs.into_iter().map(|(from, to)| (SiteId(from), SiteId(to))).collect(),
             }),
             Tail::Stay => Model::Stay,
-            Tail::None => Model::None,
             Tail::Wishes { switches, choices } => {
-                let switch = |(from, events, to)| Switch {
+                let switch = |(from, events, to): ([u8; 8], u32, [u8; 8])| Switch {
                     from: u64::from_le_bytes(from),
                     events,
                     to: u64::from_le_bytes(to),
                 };
                 Model::Wishes(Wishes { switches: switches.into_iter().map(switch).collect(), choices })
             }
+            Tail::None => Model::None,
         }
     }
 }
