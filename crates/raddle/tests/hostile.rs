@@ -346,7 +346,11 @@ fn wrong_schedules_are_told_apart() {
         let panic = catch_unwind(AssertUnwindSafe(|| raddle::replay(schedule, body))).unwrap_err();
         panic.downcast_ref::<String>().unwrap().clone()
     };
-    assert!(replay(&schedule, body).contains("assertion `left == right` failed"), "{}", replay(&schedule, body));
+    assert!(
+        replay(&schedule, body).contains("assertion `left == right` failed"),
+        "{}",
+        replay(&schedule, body)
+    );
     let other = || {
         let tasks: Vec<_> = (0..3).map(|_| thread::spawn(|| drop(Mutex::new(0).lock()))).collect();
         tasks.into_iter().for_each(|task| task.join().unwrap());
