@@ -24,5 +24,5 @@ pub use op::{Access, Kind, Mode, Op, Order, Plain, Span, Touch};
 pub use plan::{Decision, Plan, PointSet, Schedule, SpinMode, Tail, TimeMode};
 pub use policy::{Choice, Divergence, Pending, Pick, Policy, View};
 pub use taskset::TaskSet;
-pub use trace::{Analysis, Event, Outcome, PlainEvent, Recorder, Trace};
+pub use trace::{Analysis, Event, ObjectInfo, Outcome, Place, PlainEvent, Recorder, Trace};
 pub use world::World;
