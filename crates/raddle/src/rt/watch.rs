@@ -8,10 +8,13 @@ use raddle_model::{Analysis, Event, Kind, Order, PlainEvent, Recorder, World};
 pub(crate) struct Watch {
     /// Always on.
     pub(crate) fingerprint: Fingerprint,
-    /// Costs a branch until a plain access was seen.
+    /// Costs nothing until a plain access was seen.
     pub(crate) races: Races,
     /// On in runs that are recorded in full.
     pub(crate) recorder: Option<Recorder>,
+    /// Whether plain events matter to more than the fingerprint. Until a plain access was seen they
+    /// do not, in runs that are not recorded.
+    attentive: bool,
     /// Whether an atomic weaker than sequentially consistent was executed, in any run.
     pub(crate) weak_orders: bool,
 }
@@ -21,6 +24,7 @@ impl Analysis for Watch {
         self.fingerprint.begin();
         self.races.begin();
         self.recorder.begin();
+        self.attentive = self.races.watching() || self.recorder.is_some();
     }
 
     #[inline]
@@ -38,20 +42,28 @@ impl Analysis for Watch {
     #[inline(always)]
     fn plain(&mut self, event: PlainEvent, world: &World) {
         self.fingerprint.plain(event, world);
-        self.races.plain(event, world);
         // Only atomics have another order.
         if event.plain.order != Order::SeqCst {
             self.weak_orders = true;
         }
-        if self.recorder.is_some() {
-            self.record(&event.event());
+        if self.attentive {
+            self.attend(&event.event(), world);
         }
     }
 }
 
 impl Watch {
-    #[cold]
-    fn record(&mut self, event: &Event) {
-        self.recorder.get_or_insert_default().events.push(*event);
+    #[inline(never)]
+    fn attend(&mut self, event: &Event, world: &World) {
+        self.races.event(event, world);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.event(event, world);
+        }
+    }
+
+    /// The program accesses plain memory: from now on somebody must look at every event.
+    #[inline]
+    pub(crate) fn expect_races(&mut self) {
+        self.attentive = true;
     }
 }
