@@ -1,8 +1,15 @@
 //! The library front end: std-shaped types under a scheduler.
 
+pub mod cell;
+pub mod future;
+pub mod hint;
+pub mod rand;
 mod rt;
 pub mod sync;
 pub mod thread;
+pub mod time;
+
+pub use rand::choose;
 
 /// For the speed experiment only.
 #[doc(hidden)]

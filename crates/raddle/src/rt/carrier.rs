@@ -236,7 +236,7 @@ impl Worker {
             leaked: 0,
             heart: self.heart.clone(),
             beats: 0,
-            at_end: Vec::new(),
+            statics: super::statics::Statics::default(),
         };
         while let Ok(command) = commands.recv() {
             let told = match command {
@@ -291,6 +291,7 @@ impl Worker {
         state.mark = self.id.next_run();
         let verdict = enter(state, |rt| drive(rt, &*self.body));
         self.id.end_run();
+        state.statics.release();
         let world = state.engine.world();
         Digest {
             run,

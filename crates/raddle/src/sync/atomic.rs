@@ -4,7 +4,7 @@
 
 use crate::rt::site::here;
 use crate::rt::slot::Slot;
-use crate::rt::{self, Rt};
+use crate::rt::{self, Rt, statics};
 use raddle_model::objects::State;
 use raddle_model::{Kind, ObjectId, Op, Order, SiteId};
 pub use std::sync::atomic::{Ordering, compiler_fence};
@@ -22,9 +22,12 @@ fn order(ordering: Ordering) -> Order {
 }
 
 #[inline]
-fn arrive(slot: &Slot, kind: Kind, ordering: Ordering, site: SiteId) -> Option<(Rt, ObjectId)> {
+fn arrive<T>(whole: &T, slot: &Slot, kind: Kind, ordering: Ordering, site: SiteId) -> Option<(Rt, ObjectId)> {
     let rt = rt::current()?;
-    let object = slot.id(rt, site, || State::Atomic);
+    let object = slot.id(rt, site, || {
+        statics::first_use(whole);
+        State::Atomic
+    });
     rt.arrive(Op::new(kind, object, site).order(order(ordering)));
     Some((rt, object))
 }
@@ -58,7 +61,7 @@ macro_rules! basic {
             #[inline]
             #[track_caller]
             pub fn load(&self, ordering: Ordering) -> $value {
-                arrive(&self.slot, Kind::Load, ordering, here!());
+                arrive(self, &self.slot, Kind::Load, ordering, here!());
                 self.value.load(ordering)
             }
 
@@ -66,7 +69,7 @@ macro_rules! basic {
             #[inline]
             #[track_caller]
             pub fn store(&self, value: $value, ordering: Ordering) {
-                let at = arrive(&self.slot, Kind::Store, ordering, here!());
+                let at = arrive(self, &self.slot, Kind::Store, ordering, here!());
                 if at.is_some() {
                     if self.value.load(Ordering::Relaxed) == value {
                         unchanged(at);
@@ -82,7 +85,7 @@ macro_rules! basic {
             #[inline]
             #[track_caller]
             pub fn swap(&self, value: $value, ordering: Ordering) -> $value {
-                let at = arrive(&self.slot, Kind::Rmw, ordering, here!());
+                let at = arrive(self, &self.slot, Kind::Rmw, ordering, here!());
                 let old = self.value.swap(value, ordering);
                 if old == value {
                     unchanged(at);
@@ -103,7 +106,7 @@ macro_rules! basic {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$value, $value> {
-                let at = arrive(&self.slot, Kind::Rmw, success, here!());
+                let at = arrive(self, &self.slot, Kind::Rmw, success, here!());
                 let result = self.value.compare_exchange(current, new, success, failure);
                 if result.is_err() || current == new {
                     unchanged(at);
@@ -175,7 +178,7 @@ macro_rules! basic {
                 ordering: Ordering,
                 real: impl FnOnce(&std::sync::atomic::$name) -> $value,
             ) -> $value {
-                let at = arrive(&self.slot, Kind::Rmw, ordering, here!());
+                let at = arrive(self, &self.slot, Kind::Rmw, ordering, here!());
                 let old = real(&self.value);
                 if at.is_some() && self.value.load(Ordering::Relaxed) == old {
                     unchanged(at);

@@ -2,7 +2,7 @@
 
 use crate::rt::site::here;
 use crate::rt::slot::Slot;
-use crate::rt::{self, Rt};
+use crate::rt::{self, Rt, statics};
 use crate::sync::poison::{Flag, Guard as PoisonGuard};
 use raddle_model::objects::State;
 use raddle_model::objects::mutex::Mutex as Model;
@@ -57,6 +57,7 @@ impl<T: ?Sized> Mutex<T> {
                     panic!("raddle: this mutex is held by a thread outside the run")
                 }
             }
+            statics::first_use(self);
             State::Mutex(Model::default())
         })
     }
