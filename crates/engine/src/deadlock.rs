@@ -4,12 +4,12 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use raddle_model::{Failure, FailureKind, Kind, TaskId, World};
+use raddle_model::{Failure, FailureKind, Kind, Mode, TaskId, World};
 
 /// A cycle of tasks in which each waits for what the next owns, beginning with `start`.
 ///
 /// A cycle can close only when a task announces an operation that it cannot do: one who takes a
-/// lock is running and waits for nothing.
+/// lock is running and waits for nothing, and a notification ends no wait for a mutex.
 pub(crate) fn cycle(world: &World, start: TaskId) -> Option<Vec<TaskId>> {
     fn search(world: &World, start: TaskId, path: &mut Vec<TaskId>, seen: &mut Vec<TaskId>) -> bool {
         let mut owners = Vec::new();
@@ -45,7 +45,7 @@ pub(crate) fn cycle(world: &World, start: TaskId) -> Option<Vec<TaskId>> {
 
 /// The failure for a cycle.
 pub(crate) fn of_cycle(world: &World, tasks: Vec<TaskId>) -> Failure {
-    let parts: Vec<String> = tasks.iter().map(|&task| waiting(world, task)).collect();
+    let parts: Vec<String> = tasks.iter().map(|&task| waiting(world, task, true)).collect();
     let message =
         if tasks.len() == 1 { format!("{} and holds it itself", parts[0]) } else { parts.join("; ") };
     failure(world, tasks, message)
@@ -54,7 +54,7 @@ pub(crate) fn of_cycle(world: &World, tasks: Vec<TaskId>) -> Failure {
 /// The failure for a state in which nobody can run.
 pub(crate) fn of_all(world: &World) -> Failure {
     let tasks: Vec<TaskId> = world.live().collect();
-    let parts: Vec<String> = tasks.iter().map(|&task| waiting(world, task)).collect();
+    let parts: Vec<String> = tasks.iter().map(|&task| waiting(world, task, false)).collect();
     failure(world, tasks, parts.join("; "))
 }
 
@@ -63,10 +63,13 @@ fn failure(world: &World, tasks: Vec<TaskId>, message: String) -> Failure {
     Failure { kind: FailureKind::Deadlock, message, tasks, sites }
 }
 
-/// What a blocked task waits for, and who could end that.
-pub(crate) fn waiting(world: &World, task: TaskId) -> String {
+/// What a blocked task waits for, and who could end that. One that nobody has notified waits at
+/// its condition variable, but what closes a cycle is the mutex.
+fn waiting(world: &World, task: TaskId, in_cycle: bool) -> String {
     let op = world.task(task).op;
-    let id = if op.kind == Kind::Wake && world.task(task).woken { op.second } else { op.object };
+    let unnotified = op.kind == Kind::Wake && op.mode == Mode::Block && !world.task(task).woken;
+    let unnotified = unnotified && !in_cycle;
+    let id = if op.kind == Kind::Wake && !unnotified { op.second } else { op.object };
     let object = world.object(id);
     let what = match op.kind {
         Kind::Join => {
@@ -79,16 +82,20 @@ pub(crate) fn waiting(world: &World, task: TaskId) -> String {
     };
     let mut holders = Vec::new();
     world.owners(task, |owner| {
+        if unnotified {
+            return;
+        }
         let state = if world.is_live(owner) { "" } else { ", which has exited" };
         holders.push(format!("{}{state}", world.path(owner)));
     });
     let held = if holders.is_empty() { String::new() } else { format!(" held by {}", holders.join(", ")) };
     let missing = match op.kind {
-        Kind::Wake if !world.task(task).woken => " and nobody notifies it",
+        Kind::Wake if unnotified => " and nobody notifies it",
         Kind::Recv => " and nobody sends",
         Kind::Send | Kind::Handover => " and nobody receives",
         Kind::Acquire => " and nobody releases a permit",
         Kind::Leave => " and not enough tasks arrive",
+        Kind::OnceGet => " and nobody completes it",
         _ => "",
     };
     format!("{} waits for {what}{held}{missing}", world.path(task))

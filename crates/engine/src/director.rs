@@ -29,30 +29,34 @@ pub enum Next {
     Over,
 }
 
+/// Operations in a row that need not be scheduling points.
+const QUIET_MAX: u32 = 10_000;
+
 /// One run. It is used for many runs in a row, so that nothing is allocated in the steady state.
 #[derive(Debug)]
 pub struct Engine<P, A> {
-    world: World,
-    policy: P,
-    analysis: A,
-    points: PointSet,
-    time: Time,
-    time_mode: TimeMode,
-    spin: Spin,
-    check: Check,
-    decisions: Vec<Decision>,
-    outcomes: Vec<Outcome>,
+    pub(crate) world: World,
+    pub(crate) policy: P,
+    pub(crate) analysis: A,
+    pub(crate) points: PointSet,
+    pub(crate) time: Time,
+    pub(crate) time_mode: TimeMode,
+    pub(crate) spin: Spin,
+    pub(crate) check: Check,
+    pub(crate) decisions: Vec<Decision>,
     // invariant: empty between calls of `schedule`; kept for its memory.
-    pickable: TaskSet,
-    current: Option<TaskId>,
-    steps: u64,
-    steps_max: u64,
-    verdict: Option<Verdict>,
-    saw_try: bool,
-    /// Whether the plan is to repeat a whole run.
-    repeats: bool,
-    /// The fingerprint that the repeated run must have; 0 if nobody knows.
-    fingerprint: u128,
+    pub(crate) pickable: TaskSet,
+    pub(crate) current: Option<TaskId>,
+    pub(crate) steps: u64,
+    pub(crate) steps_max: u64,
+    pub(crate) verdict: Option<Verdict>,
+    pub(crate) saw_try: bool,
+    // Operations since the last scheduling point.
+    quiet: u32,
+    // Whether the plan is to repeat a whole run.
+    pub(crate) repeats: bool,
+    // What the repeated run must have; 0 if nobody knows.
+    pub(crate) fingerprint: u128,
 }
 
 impl<P: Policy, A: Analysis> Engine<P, A> {
@@ -68,13 +72,13 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             spin: Spin::default(),
             check: Check::default(),
             decisions: Vec::new(),
-            outcomes: Vec::new(),
             pickable: TaskSet::EMPTY,
             current: None,
             steps: 0,
             steps_max: 0,
             verdict: None,
             saw_try: false,
+            quiet: 0,
             repeats: false,
             fingerprint: 0,
         }
@@ -93,13 +97,12 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.spin.begin(plan.spin == SpinMode::Park);
         self.check.begin(record, &plan.prefix.checks);
         self.decisions.clear();
-        self.outcomes.clear();
-        self.outcomes.push(Outcome::Done);
         self.current = None;
         self.steps = 0;
         self.steps_max = plan.steps_max;
         self.verdict = None;
         self.saw_try = false;
+        self.quiet = 0;
         self.repeats = plan.tail == Tail::None;
         self.fingerprint = plan.prefix.fingerprint;
     }
@@ -144,7 +147,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// How a task's last operation ended.
     #[inline]
     pub fn outcome(&self, task: TaskId) -> Outcome {
-        self.outcomes[task.index()]
+        self.world.task(task).outcome
     }
 
     /// The decisions so far.
@@ -186,20 +189,22 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         }
     }
 
-    /// Whether the policy is asked before this operation.
+    /// Whether the policy is asked before this operation. A task that has done very many that
+    /// were none comes to one: it may be waiting for a plain flag that another is to set.
     #[inline]
     pub fn is_point(&self, op: &Op) -> bool {
         self.points.contains(op)
+            || (self.quiet >= QUIET_MAX && !matches!(op.kind, Kind::Spawn | Kind::Choose | Kind::Fence))
     }
 
     /// A task says what it is about to do, and others go on first: for a task that was just made.
     #[inline]
     pub fn announce(&mut self, task: TaskId, op: Op) {
-        self.spin.settle();
+        self.spin.settle(&mut self.world);
         if op.mode != Mode::Block && matches!(op.kind, Kind::Lock | Kind::ReadLock | Kind::WriteLock) {
             self.saw_try = true;
         }
-        if !self.world.announce(task, op) && op.mode == Mode::Block {
+        if !self.world.announce(task, op) {
             self.blocked(task);
         }
     }
@@ -220,9 +225,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// An operation that is no scheduling point happens at once.
     pub fn perform(&mut self, task: TaskId, op: Op) -> Outcome {
-        self.spin.settle();
+        self.quiet += 1;
+        self.spin.settle(&mut self.world);
         self.world.announce(task, op);
-        self.execute(task, 0);
+        self.execute_apart(task, 0);
         self.outcome(task)
     }
 
@@ -238,16 +244,16 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     pub fn choose(&mut self, task: TaskId, arity: u32, site: SiteId) -> u32 {
         let choice = Choice { kind: Kind::Choose, arity, object: ObjectId::NONE, site };
         let value = self.decide(&choice);
-        self.spin.settle();
+        self.spin.settle(&mut self.world);
         self.world.announce(task, Op::new(Kind::Choose, ObjectId::NONE, site).arg(u64::from(arity)));
-        self.execute(task, value);
+        self.execute_apart(task, value);
         value
     }
 
     /// The task's last store or read-modify-write left the value as it was.
     pub fn unchanged(&mut self, object: ObjectId) {
         self.world.unchanged(object);
-        self.spin.unchanged(&self.world);
+        self.spin.unchanged(&mut self.world);
     }
 
     /// What the task's clock says, in nanoseconds since the run began.
@@ -263,47 +269,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     }
 
     #[expect(clippy::boxed_local, reason = "it comes boxed from the policy")]
-    fn diverge(&mut self, divergence: Box<Divergence>) {
+    pub(crate) fn diverge(&mut self, divergence: Box<Divergence>) {
         if self.verdict.is_none() {
             self.verdict = Some(Verdict::Diverged(*divergence));
         }
-    }
-
-    /// The run is over: compares it with the schedule that it was to repeat, if there is one, and
-    /// says how it ended. A front end calls this once, with the fingerprint that it has computed
-    /// (0 if it has none); without it the last events of a replay go unchecked.
-    pub fn close(&mut self, fingerprint: u128) -> Verdict {
-        let verdict = self.verdict.clone();
-        let verdict = verdict.expect("raddle bug: a run is closed that is not over");
-        if !self.repeats || matches!(verdict, Verdict::Cut | Verdict::Diverged(_)) {
-            return verdict;
-        }
-        if let Err(divergence) = self.compare(&verdict, fingerprint) {
-            self.verdict = None;
-            self.diverge(divergence);
-        }
-        self.verdict.clone().unwrap_or(verdict)
-    }
-
-    /// Whether a run that has ended is the one that was to be repeated.
-    fn compare(&mut self, verdict: &Verdict, fingerprint: u128) -> Result<(), Box<Divergence>> {
-        if let Verdict::Failed(failure) = verdict {
-            // A run that finishes has been asked already.
-            self.policy.finished(self.steps).map_err(|mut divergence| {
-                divergence.found = format!("{}: {}", failure.kind.name(), failure.message);
-                divergence
-            })?;
-        }
-        self.check.close()?;
-        if self.fingerprint != 0 && fingerprint != 0 && self.fingerprint != fingerprint {
-            return Err(Box::new(Divergence {
-                step: self.steps,
-                decision: self.decisions.len(),
-                expected: format!("the partial order {:032x}", self.fingerprint),
-                found: format!("the partial order {fingerprint:032x}"),
-            }));
-        }
-        Ok(())
     }
 
     fn decide(&mut self, choice: &Choice) -> u32 {
@@ -326,6 +295,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// Lets the policy pick until a task has something to run.
     pub fn schedule_next(&mut self) -> Next {
+        self.quiet = 0;
         while self.verdict.is_none() {
             let Some(task) = self.pick() else { continue };
             let op = &self.world.task(task).op;
@@ -350,7 +320,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             self.out_of_steps();
             return None;
         }
-        let simple = self.time_mode == TimeMode::Any && self.spin.parked().is_empty();
+        let simple = self.time_mode == TimeMode::Any && !self.spin.holds_back();
         if !simple {
             self.restrict();
         }
@@ -381,57 +351,6 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         }
     }
 
-    /// Leaves out those that are held back: spinning tasks and, under lazy time, whoever could
-    /// only time out. If nobody is left, the spinning ones come back, then the earliest deadline.
-    #[cold]
-    fn restrict(&mut self) {
-        let enabled = self.world.enabled_tasks();
-        self.pickable.copy_from(enabled);
-        let mut timers = TaskSet::EMPTY;
-        if self.time_mode == TimeMode::Lazy {
-            timers = enabled.iter().filter(|&task| passes_time(&self.world, task)).collect();
-            self.pickable.subtract(&timers);
-        }
-        self.pickable.subtract(self.spin.parked());
-        if !self.pickable.is_empty() {
-            return;
-        }
-        self.pickable.copy_from(enabled);
-        self.pickable.subtract(&timers);
-        if !self.pickable.is_empty() {
-            self.spin.release_all();
-        } else if let Some(task) =
-            timers.iter().min_by_key(|&task| self.time.deadline(task, &self.world.task(task).op))
-        {
-            self.pickable.insert(task);
-        }
-    }
-
-    #[cold]
-    fn out_of_steps(&mut self) {
-        let tasks: Vec<TaskId> = self.world.live().collect();
-        let sites = tasks.iter().map(|&task| self.world.task(task).op.site).collect();
-        let (kind, message) = if self.spin.stuck {
-            let waits: Vec<_> = tasks
-                .iter()
-                .filter(|&&task| self.world.enabled_tasks().contains(task))
-                .map(|&task| {
-                    let object = self.world.task(task).op.object;
-                    let what = if object.is_some() {
-                        self.world.object(object).state.noun()
-                    } else {
-                        "nothing visible"
-                    };
-                    format!("{} looks again and again at {what} {object:?}", self.world.path(task))
-                })
-                .collect();
-            (FailureKind::Livelock, format!("nobody makes progress: {}", waits.join("; ")))
-        } else {
-            (FailureKind::Steps, format!("the run did not end within {} steps", self.steps_max))
-        };
-        self.fail(Failure { kind, message, tasks, sites });
-    }
-
     fn choose_waiter(&mut self, task: TaskId) -> u32 {
         let op = self.world.task(task).op;
         let arity = match &self.world.object(op.object).state {
@@ -441,24 +360,29 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.decide(&Choice { kind: Kind::NotifyOne, arity, object: op.object, site: op.site })
     }
 
+    /// The same, for callers that are not the common path.
+    #[inline(never)]
+    fn execute_apart(&mut self, task: TaskId, pick: u32) {
+        self.execute(task, pick);
+    }
+
     /// A task's pending operation happens.
-    #[inline]
+    #[inline(always)]
     fn execute(&mut self, task: TaskId, pick: u32) {
         let outcome = self.world.step(task, pick);
         self.steps += 1;
-        self.outcomes[task.index()] = outcome;
         // From here on nothing needs the whole event but what is rare: cold code takes it by value,
         // so that the common path never puts it together.
         let entry = self.world.task(task);
         let event = Event { task, index: entry.events - 1, op: entry.op, outcome };
         self.time.event(&event);
-        self.spin.event(&event, &self.world);
+        self.spin.event(&event, &mut self.world);
         self.analysis.event(&event, &self.world);
         if let Err(divergence) = self.check.event(&event) {
             self.left(divergence);
         }
-        if matches!(outcome, Outcome::Spawned(_) | Outcome::Misuse) {
-            self.unusual(event);
+        if matches!(outcome, Outcome::Misuse) {
+            self.misused(event);
         }
     }
 
@@ -469,13 +393,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     }
 
     #[cold]
-    fn unusual(&mut self, event: Event) {
-        let Event { task, op, outcome, .. } = event;
-        if outcome != Outcome::Misuse {
-            self.outcomes.push(Outcome::Done);
-            self.spin.add_task();
-            return;
-        }
+    fn misused(&mut self, event: Event) {
+        let Event { task, op, .. } = event;
         let noun = self.world.object(op.object).state.noun();
         let message =
             format!("{} does {:?} on a {noun} that it does not hold", self.world.path(task), op.kind);
@@ -486,18 +405,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     fn finished(&mut self) {
         match self.policy.finished(self.steps) {
             Ok(()) => self.verdict = Some(Verdict::Finished),
-            Err(divergence) => self.diverge(divergence),
+            Err(mut divergence) => {
+                divergence.step = self.steps;
+                self.diverge(divergence);
+            }
         }
-    }
-}
-
-/// Whether the task's pending operation could only let time pass.
-fn passes_time(world: &World, task: TaskId) -> bool {
-    let op = &world.task(task).op;
-    match (op.kind, op.mode) {
-        (Kind::Sleep, _) => true,
-        (Kind::Wake, Mode::Timed) => !world.task(task).woken,
-        (_, Mode::Timed) => !world.succeeds(task, op),
-        _ => false,
     }
 }

@@ -7,8 +7,10 @@
 extern crate alloc;
 
 mod check;
+mod close;
 mod deadlock;
 mod director;
+mod restrict;
 mod spin;
 mod time;
 

@@ -17,7 +17,7 @@ const LAPS: u32 = 3;
 const OBJECTS_MAX: usize = 64;
 
 /// What is known of a task that looks and looks. The number of its looks since its last change is
-/// kept apart, in [`Spin::looks`]: that is all that a change has to touch.
+/// kept apart, in [`raddle_model::world::Task::looks`]: that is all that a change has to touch.
 #[derive(Default, Debug, Clone)]
 struct State {
     anchor: u64,
@@ -25,6 +25,8 @@ struct State {
     previous: u64,
     laps: u32,
     objects: Vec<ObjectId>,
+    /// What it was looking at when it was last parked.
+    watched: Vec<ObjectId>,
 }
 
 /// A store or read-modify-write of which the front end may yet say that it changed nothing.
@@ -42,7 +44,6 @@ pub(crate) struct Spin {
     active: bool,
     /// Somebody is parked or was stuck: changes must be looked at.
     alert: bool,
-    looks: Vec<u32>,
     states: Vec<State>,
     parked: TaskSet,
     last: Unsettled,
@@ -58,7 +59,6 @@ impl Default for Spin {
         Spin {
             active: false,
             alert: false,
-            looks: Vec::new(),
             states: Vec::new(),
             parked: TaskSet::EMPTY,
             last: Unsettled { task: TaskId::MAIN, object: ObjectId::NONE, site: 0, looks: 0 },
@@ -73,39 +73,46 @@ impl Spin {
     pub(crate) fn begin(&mut self, active: bool) {
         self.active = active;
         self.alert = false;
-        self.looks.clear();
-        self.looks.push(0);
         self.parked.clear();
         self.unsettled = false;
         self.stuck = false;
         self.used = false;
     }
 
-    /// A task was made.
-    pub(crate) fn add_task(&mut self) {
-        self.looks.push(0);
+    /// Whether anybody is held back.
+    #[inline]
+    pub(crate) fn holds_back(&self) -> bool {
+        // Nobody is parked without an alert, and the alert is one byte.
+        self.alert && !self.parked.is_empty()
     }
 
     /// Tasks that are not to be picked while another can run.
-    #[inline]
     pub(crate) fn parked(&self) -> &TaskSet {
         &self.parked
     }
 
     /// Only parked tasks are left: they run on.
-    pub(crate) fn release_all(&mut self) {
+    pub(crate) fn release_all(&mut self, world: &mut World) {
+        for task in self.parked.iter() {
+            *world.looks_mut(task) = 0;
+        }
         self.parked.clear();
-        self.looks.fill(0);
         self.stuck = true;
         self.alert = true;
     }
 
+    /// What a task looked at when it was last parked; meaningful for all that can run while stuck.
+    pub(crate) fn watched(&self, task: TaskId) -> &[ObjectId] {
+        let state = self.states.get(task.index());
+        state.map_or(&[], |state| &state.watched)
+    }
+
     #[inline]
-    pub(crate) fn event(&mut self, event: &Event, world: &World) {
+    pub(crate) fn event(&mut self, event: &Event, world: &mut World) {
         if !self.active {
             return;
         }
-        let looks = &mut self.looks[event.task.index()];
+        let looks = world.looks_mut(event.task);
         match event.op.kind {
             Kind::Store | Kind::Rmw => {
                 let Event { task, op, .. } = *event;
@@ -116,70 +123,73 @@ impl Spin {
             Kind::Lock | Kind::Unlock if matches!(event.outcome, Outcome::Done) => {
                 *looks = 0;
                 if self.alert {
-                    self.changed(event.op.object);
+                    self.changed(event.op.object, world);
                 }
             }
             _ => self.other_event(*event, world),
         }
     }
 
-    fn other_event(&mut self, event: Event, world: &World) {
+    fn other_event(&mut self, event: Event, world: &mut World) {
         let Event { task, op, outcome, .. } = event;
         let missed = matches!(outcome, Outcome::Failed | Outcome::TimedOut);
         // Taking or leaving something by a read is progress, as a write is.
-        let got = matches!(op.kind, Kind::ReadLock | Kind::ReadUnlock | Kind::Leave | Kind::Join) && !missed;
-        if matches!(op.kind, Kind::Yield | Kind::Sleep) {
-            self.look(task, ObjectId::NONE, 0, op.site.0);
+        let got =
+            matches!(op.kind, Kind::ReadLock | Kind::ReadUnlock | Kind::Leave | Kind::Join | Kind::Handover)
+                && !missed;
+        if matches!(op.kind, Kind::Yield | Kind::Sleep | Kind::Fence) {
+            self.look(task, ObjectId::NONE, op.site.0, world);
         } else if (op.access() == Access::Read || missed) && !got {
-            self.look(task, op.object, world.object(op.object).version, op.site.0);
+            self.look(task, op.object, op.site.0, world);
         } else {
-            self.looks[task.index()] = 0;
+            *world.looks_mut(task) = 0;
             if self.alert {
-                self.changed(op.object);
-                self.changed(op.second);
+                self.changed(op.object, world);
+                self.changed(op.second, world);
             }
         }
     }
 
     /// The next event is about to happen: the last store did change something.
     #[inline]
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn settle(&mut self, world: &mut World) {
         if self.unsettled {
             self.unsettled = false;
-            self.changed(self.last.object);
+            self.changed(self.last.object, world);
         }
     }
 
     /// The last store changed nothing: it counts as a look.
-    pub(crate) fn unchanged(&mut self, world: &World) {
+    pub(crate) fn unchanged(&mut self, world: &mut World) {
         if self.active {
             self.unsettled = false;
             let Unsettled { task, object, site, looks } = self.last;
-            self.looks[task.index()] = looks;
-            self.look(task, object, world.object(object).version, site);
+            *world.looks_mut(task) = looks;
+            self.look(task, object, site, world);
         }
     }
 
     /// An object has changed, or a task has made progress: who waits for it may look again.
     #[cold]
-    fn changed(&mut self, object: ObjectId) {
+    fn changed(&mut self, object: ObjectId, world: &mut World) {
         self.stuck = false;
         let woken: Vec<TaskId> =
             self.parked.iter().filter(|task| self.states[task.index()].objects.contains(&object)).collect();
         for task in woken {
             self.parked.remove(task);
-            self.looks[task.index()] = 0;
+            *world.looks_mut(task) = 0;
         }
         self.alert = !self.parked.is_empty();
     }
 
     /// A task has looked at something without changing anything.
-    fn look(&mut self, task: TaskId, object: ObjectId, version: u32, site: u32) {
+    fn look(&mut self, task: TaskId, object: ObjectId, site: u32, world: &mut World) {
+        let version = if object.is_some() { world.object(object).version } else { 0 };
         let key = hash::mix(u64::from(site) << 32 | u64::from(object.0), u64::from(version));
         if self.states.len() <= task.index() {
             self.states.resize_with(task.index() + 1, State::default);
         }
-        let (looks, state) = (&mut self.looks[task.index()], &mut self.states[task.index()]);
+        let (looks, state) = (world.looks_mut(task), &mut self.states[task.index()]);
         *looks += 1;
         if *looks > 1 {
             state.lap = hash::mix(state.lap, key);
@@ -198,6 +208,7 @@ impl Spin {
         }
         if *looks > 1 && state.laps >= LAPS {
             state.laps = 0;
+            state.watched.clone_from(&state.objects);
             self.parked.insert(task);
             self.used = true;
             self.alert = true;

@@ -53,6 +53,11 @@ pub struct Task {
     pub spurious_left: u32,
     /// What a two-part operation must remember: barrier round, message number, lock depth.
     pub ticket: u32,
+    /// How its last operation ended.
+    pub outcome: Outcome,
+    /// How often it has looked at something since it last changed anything: the engine's, kept here
+    /// because every step touches this task anyway.
+    pub looks: u32,
 }
 
 /// All objects and tasks of a run.
@@ -101,6 +106,8 @@ impl World {
             woken: false,
             spurious_left: self.spurious_max,
             ticket: 0,
+            outcome: Outcome::Done,
+            looks: 0,
         });
         self.live.insert(task);
         task
@@ -119,6 +126,12 @@ impl World {
     #[inline]
     pub fn task(&self, task: TaskId) -> &Task {
         &self.tasks[task.index()]
+    }
+
+    /// A task's count of looks, for the engine.
+    #[inline]
+    pub fn looks_mut(&mut self, task: TaskId) -> &mut u32 {
+        &mut self.tasks[task.index()].looks
     }
 
     /// All tasks there ever were.
@@ -210,6 +223,7 @@ impl World {
                 matches!(state(), State::Barrier(b) if b.round != self.task(task).ticket)
             }
             (Kind::OnceEnter, _) => !matches!(state(), State::Once(Once::Running(_))),
+            (Kind::OnceGet, _) => matches!(state(), State::Once(once) if once.answers(op.arg)),
             (Kind::Send, _) => {
                 let at_once = op.mode == Mode::Try;
                 matches!(state(), State::Channel(c)
@@ -268,6 +282,7 @@ impl World {
                 | Kind::OnceEnter
                 | Kind::Handover
                 | Kind::Recv => object.waiting.insert(task),
+                Kind::OnceGet if op.arg != 0 => object.waiting.insert(task),
                 _ => {}
             }
         }
@@ -282,18 +297,23 @@ impl World {
         assert!(entry.life == Life::Pending, "raddle bug: a step without an announcement");
         entry.life = Life::Running;
         entry.events += 1;
+        entry.outcome = Outcome::Done;
         let (kind, object) = (entry.op.kind, entry.op.object);
         self.enabled.remove(task);
-        match kind {
-            Kind::Load | Kind::CellRead => Outcome::Done,
+        let outcome = match kind {
+            Kind::Load | Kind::CellRead => return Outcome::Done,
             Kind::Store | Kind::Rmw | Kind::CellWrite => {
                 self.changed(object);
-                Outcome::Done
+                return Outcome::Done;
             }
             Kind::Lock => self.lock(task, object),
             Kind::Unlock => self.unlock(task, object),
             _ => self.step_other(task, pick),
+        };
+        if !matches!(outcome, Outcome::Done) {
+            self.tasks[task.index()].outcome = outcome;
         }
+        outcome
     }
 
     #[inline]
@@ -335,7 +355,9 @@ impl World {
     fn step_other(&mut self, task: TaskId, pick: u32) -> Outcome {
         let op = self.tasks[task.index()].op;
         let outcome = self.route(task, &op, pick);
-        if op.access() == Access::Write && !matches!(outcome, Outcome::Failed | Outcome::TimedOut) {
+        // Readers of a lock change what a writer finds, although they commute with each other.
+        let changes = op.access() == Access::Write || matches!(op.kind, Kind::ReadLock | Kind::ReadUnlock);
+        if changes && !matches!(outcome, Outcome::Failed | Outcome::TimedOut) {
             self.changed(op.object);
             self.changed(op.second);
         }
@@ -371,13 +393,11 @@ impl World {
             Kind::Acquire if succeeds => self.permits(op.object, 0, op.permits()),
             Kind::Release => self.permits(op.object, op.arg, 0),
             Kind::Arrive => self.arrive(task, op.object),
-            Kind::OnceGet => {
-                Outcome::Value(u32::from(self.object(op.object).state == State::Once(Once::Complete)))
-            }
-            Kind::OnceEnter if succeeds => self.once_enter(task, op.object),
+            Kind::OnceGet => Outcome::Value(self.once(op.object).number()),
+            Kind::OnceEnter if succeeds => self.once_enter(task, op),
             Kind::OnceDone => {
-                let next = if op.arg == 1 { Once::Complete } else { Once::Incomplete };
-                self.change(op.object, |state| *state = State::Once(next), Outcome::Done)
+                let next = State::Once(Once::left(op.arg));
+                self.change(op.object, |state| *state = next, Outcome::Done)
             }
             Kind::Send
             | Kind::RecvReady
@@ -540,11 +560,19 @@ impl World {
         Outcome::Value(u32::from(last))
     }
 
-    fn once_enter(&mut self, task: TaskId, id: ObjectId) -> Outcome {
-        if self.object(id).state == State::Once(Once::Complete) {
-            return Outcome::Value(1);
+    fn once(&self, id: ObjectId) -> Once {
+        match self.object(id).state {
+            State::Once(once) => once,
+            ref other => panic!("raddle bug: a {} is no once", other.noun()),
         }
-        self.change(id, |state| *state = State::Once(Once::Running(task)), Outcome::Value(0))
+    }
+
+    fn once_enter(&mut self, task: TaskId, op: &Op) -> Outcome {
+        match self.once(op.object) {
+            Once::Complete => Outcome::Value(1),
+            Once::Poisoned if op.arg != 1 => Outcome::Value(2),
+            _ => self.change(op.object, |state| *state = State::Once(Once::Running(task)), Outcome::Value(0)),
+        }
     }
 
     fn channel(&mut self, id: ObjectId) -> &mut Channel {
@@ -602,15 +630,20 @@ impl World {
     }
 
     /// Calls `each` with every task that must act before the blocked `task` can go on because it
-    /// owns what `task` waits for without a time limit.
+    /// owns what `task` waits for without a time limit. Whoever waits at a condition variable needs
+    /// its mutex before it can go on, notified or not and however the wait ends.
     pub fn owners(&self, task: TaskId, mut each: impl FnMut(TaskId)) {
         let op = &self.task(task).op;
-        if op.mode != Mode::Block || self.task(task).life != Life::Pending || self.enabled.contains(task) {
+        if (op.mode != Mode::Block && op.kind != Kind::Wake)
+            || self.task(task).life != Life::Pending
+            || self.enabled.contains(task)
+        {
             return;
         }
         let object = match op.kind {
-            Kind::Wake if self.task(task).woken => op.second,
-            Kind::Lock | Kind::ReadLock | Kind::WriteLock | Kind::OnceEnter | Kind::Join => op.object,
+            Kind::Wake => op.second,
+            Kind::Lock | Kind::ReadLock | Kind::WriteLock | Kind::Join => op.object,
+            Kind::OnceEnter | Kind::OnceGet => op.object,
             _ => return,
         };
         match &self.object(object).state {

@@ -8,6 +8,7 @@ use crate::random::Random;
 use crate::rapos::Rapos;
 use crate::stay::Stay;
 use crate::walks::Walks;
+use crate::wishes::Wishful;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -32,6 +33,7 @@ enum AnyTail {
     Walks(Box<Walks>),
     Coverage(Box<Coverage>),
     Stay(Stay),
+    Wishes(Box<Wishful>),
     None,
 }
 
@@ -45,6 +47,7 @@ macro_rules! each {
             AnyTail::Walks($policy) => $body,
             AnyTail::Coverage($policy) => $body,
             AnyTail::Stay($policy) => $body,
+            AnyTail::Wishes($policy) => $body,
             AnyTail::None => $none,
         }
     };
@@ -62,6 +65,7 @@ impl Planned {
             Tail::Walks(weights) => AnyTail::Walks(Box::new(Walks::new(rng, weights.clone()))),
             Tail::Coverage(covered) => AnyTail::Coverage(Box::new(Coverage::new(rng, covered.clone()))),
             Tail::Stay => AnyTail::Stay(Stay),
+            Tail::Wishes(wishes) => AnyTail::Wishes(Box::new(Wishful::new(wishes.clone()))),
             Tail::None => AnyTail::None,
         };
         Planned { prefix: plan.prefix.decisions.clone(), position: 0, tail }
@@ -94,6 +98,17 @@ impl Planned {
         }
     }
 
+    #[inline(never)]
+    fn pick_otherwise(&mut self, view: View<'_>) -> Pick {
+        if self.position < self.prefix.len() {
+            return self.follow(&view);
+        }
+        each!(&mut self.tail, policy => policy.pick(&view), match view.enabled.single() {
+            Some(task) => Pick::Run(task),
+            None => Pick::Diverged(self.at_the_end()),
+        })
+    }
+
     fn at_the_end(&self) -> Box<Divergence> {
         self.diverged(String::from("the end of the run"), String::from("the run goes on"))
     }
@@ -102,13 +117,11 @@ impl Planned {
 impl Policy for Planned {
     #[inline]
     fn pick(&mut self, view: &View<'_>) -> Pick {
-        if self.position < self.prefix.len() {
-            return self.follow(view);
+        match &mut self.tail {
+            AnyTail::Random(random) if self.position >= self.prefix.len() => random.pick(view),
+            // By value, so that the common path need not put the view together.
+            _ => self.pick_otherwise(*view),
         }
-        each!(&mut self.tail, policy => policy.pick(view), match view.enabled.single() {
-            Some(task) => Pick::Run(task),
-            None => Pick::Diverged(self.at_the_end()),
-        })
     }
 
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {

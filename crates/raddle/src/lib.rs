@@ -1,6 +1,7 @@
 //! The library front end: std-shaped types under a scheduler.
 
 pub mod cell;
+mod check;
 pub mod future;
 pub mod hint;
 pub mod rand;
@@ -9,7 +10,15 @@ pub mod sync;
 pub mod thread;
 pub mod time;
 
+pub use check::{Check, Error, Found, Report, check, replay};
+pub use raddle_macros::test;
 pub use rand::choose;
+
+/// What `#[raddle::test]` expands to.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::check::fail_on_error;
+}
 
 /// For the speed experiment only.
 #[doc(hidden)]

@@ -1,5 +1,6 @@
 //! Threads: making, joining, parking, names, handles outside of their run.
 
+#[path = "common/verdict.rs"]
 mod common;
 
 use common::{failure_of, passes};

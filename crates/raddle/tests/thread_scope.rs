@@ -1,5 +1,6 @@
 //! Scoped threads.
 
+#[path = "common/verdict.rs"]
 mod common;
 
 use common::{failure_of, passes};

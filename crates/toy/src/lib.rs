@@ -16,14 +16,18 @@
 #![forbid(unsafe_code)]
 
 mod enumerate;
+pub mod graph;
 mod machine;
 mod operation;
 mod program;
+pub mod sketch;
 mod target;
 
 pub use enumerate::{enumerate, for_each_run};
+pub use graph::Graph;
 pub use machine::{Finals, Machine, TaskState, ToyRun, instr_of, site_of};
 pub use program::{Body, How, Instr, Obj, Object, Program, REGISTERS, Reg, Val, status};
+pub use sketch::Sketch;
 pub use target::ToyTarget;
 
 use raddle_model::{Plan, Policy};

@@ -1,1 +1,28 @@
-//! Raddle: the formats that are read back
+//! The formats that are read back: the schedule string that people copy, the plan that crosses a
+//! process boundary, and the failure file. The only crate that serializes them.
+//!
+//! Each format has a version from its first file. What a version looks like is frozen in a module
+//! of its own ([`v1`]) whose types mirror the model's: the model stays free of serde, and a change
+//! of the model cannot silently change a format. Golden files of every version are read by a test.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod envelope;
+mod error;
+pub mod failure;
+mod pack;
+pub mod plan;
+pub mod schedule;
+pub mod sites;
+mod v1;
+mod version;
+
+pub use error::{What, WireError};
+pub use failure::{FailureFile, Found, ObjectInfo, Place, Target};
+pub use sites::SiteKey;
+pub use version::{FailureVersion, PlanVersion, ScheduleVersion};
+
+/// What made a file: the version of this tool.
+pub const TOOL_VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -166,8 +166,8 @@ impl Rt {
         resume_unwind(Box::new(RunOver))
     }
 
-    /// Switches away for good.
-    fn give_up(self) -> ! {
+    /// Switches away for good: for a task of a run that is over and that can neither go on nor unwind.
+    pub(crate) fn give_up(self) -> ! {
         let yielder = self.with(|run| run.fibers[run.running.index()].yielder());
         // SAFETY: as in `switch`.
         unsafe { &*yielder }.suspend(Report::Stuck);
@@ -401,7 +401,8 @@ pub(crate) fn drive(rt: Rt, body: &(dyn Fn() + Send + Sync)) -> Verdict {
     }
     clear_away(rt);
     rt.with(|run| {
-        let verdict = run.engine.verdict().cloned().expect("raddle bug: a run that is over has no verdict");
+        let fingerprint = run.engine.analysis().fingerprint.value();
+        let verdict = run.engine.close(fingerprint);
         if verdict == Verdict::Finished
             && let Some((task, panic)) = run.first_panic(|fiber| !fiber.joined)
         {

@@ -122,9 +122,15 @@ impl Slot {
     /// Panics if a run on another thread is using this object.
     #[inline]
     pub(crate) fn assert_free(&self) {
-        if Mark(self.0.load(Ordering::SeqCst) >> ID_BITS).is_live() {
+        if !self.is_free() {
             in_use();
         }
+    }
+
+    /// Whether no run that is going on has used this object.
+    #[inline]
+    pub(crate) fn is_free(&self) -> bool {
+        !Mark(self.0.load(Ordering::SeqCst) >> ID_BITS).is_live()
     }
 }
 

@@ -1,0 +1,306 @@
+//! A campaign: runs what an explorer asks for until a limit is reached, counts, and turns what fails
+//! into findings. It reads no clock: the caller says when time is up.
+//!
+//! Samples are digests. A run that fails for a new reason, or shows a new race, is run again from its
+//! plan with full recording before it is reported; if that does not repeat it, the finding is a
+//! `nondeterminism` that keeps the original failure. Nothing that failed is ever dropped.
+
+use crate::explorer::{Batch, Exhausted, Explorer, plan_of_run};
+use crate::target::{Digest, Flow, RaceFound, Run, Sink, Target, TargetError};
+use raddle_analysis::statistics::{Distinct, Estimate};
+use raddle_model::{Failure, FailureKind, Plan, SiteId, Verdict};
+use std::collections::BTreeSet;
+
+/// When to stop, and what to report.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Most runs; those that repeat a failure for its report are not counted.
+    pub runs: u64,
+    /// Distinct failures that are no races after which the campaign ends; 0 is never.
+    pub stop_after: u64,
+    /// Whether races are reported. Plans learn from them in any case.
+    pub races: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { runs: 10_000, stop_after: 1, races: true }
+    }
+}
+
+/// A distinct failure or race.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Found {
+    /// What was found.
+    pub failure: Failure,
+    /// If `failure` is a nondeterminism: what the run failed with the first time.
+    pub original: Option<Failure>,
+    /// Repeats it: the recorded schedule, or for a nondeterminism the plan of the first time.
+    pub plan: Plan,
+    /// The recorded run.
+    pub run: Run,
+    /// Number of the run that showed it first.
+    pub first_run: u64,
+}
+
+/// How far a campaign has come.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Progress {
+    /// Runs so far.
+    pub runs: u64,
+    /// Events so far.
+    pub steps: u64,
+    /// Distinct partial orders so far.
+    pub distinct: Estimate,
+    /// Good–Turing probability that the next run shows a new one.
+    pub unseen_probability: f64,
+    /// Runs that failed.
+    pub failing_runs: u64,
+    /// Distinct failures that are no races.
+    pub failures: u64,
+    /// Distinct races.
+    pub races: u64,
+}
+
+/// What came of a campaign.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// The figures at its end.
+    pub progress: Progress,
+    /// Distinct failures that are no races, in the order in which they were found.
+    pub failures: Vec<Found>,
+    /// Distinct races, likewise; empty if they were not to be reported.
+    pub races: Vec<Found>,
+    /// No run had a second task: there was nothing to control, and finding nothing says nothing.
+    pub not_controlled: bool,
+    /// Whether everything was run.
+    pub exhausted: Exhausted,
+    /// All fingerprints, with how often each was seen.
+    pub fingerprints: Distinct,
+}
+
+/// Runs a campaign. `time_is_up` is asked after every run and should be cheap; `progress` is told
+/// after every batch.
+pub fn run<T: Target + ?Sized, E: Explorer + ?Sized>(
+    target: &mut T,
+    explorer: &mut E,
+    limits: &Limits,
+    time_is_up: &mut dyn FnMut() -> bool,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Summary, TargetError> {
+    let mut campaign = Campaign::new(limits.clone());
+    let mut exhausted = Exhausted::No;
+    while !campaign.over {
+        let Some(batch) = explorer.next() else {
+            exhausted = explorer.exhausted();
+            break;
+        };
+        match batch {
+            Batch::Sample { plan, runs } => {
+                let left = limits.runs - campaign.runs;
+                let runs = runs.start..runs.end.min(runs.start.saturating_add(left));
+                target.sample(
+                    &plan,
+                    runs,
+                    &mut Listener { campaign: &mut campaign, explorer, time_is_up },
+                )?;
+                campaign.examine(target, |run| plan_of_run(&plan, run))?;
+            }
+            Batch::Record { plan, run: number } => {
+                let mut run = target.run(&plan)?;
+                run.digest.run = number;
+                explorer.learn(&run.digest);
+                explorer.learn_run(&plan, &run);
+                campaign.count(&run.digest);
+                campaign.over |= time_is_up();
+                campaign.examine(target, |_| plan.clone())?;
+            }
+        }
+        progress(&campaign.progress());
+    }
+    Ok(campaign.summary(exhausted))
+}
+
+/// Hears of the runs of a batch.
+struct Listener<'a, E: ?Sized> {
+    campaign: &'a mut Campaign,
+    explorer: &'a mut E,
+    time_is_up: &'a mut dyn FnMut() -> bool,
+}
+
+impl<E: Explorer + ?Sized> Sink for Listener<'_, E> {
+    fn run(&mut self, digest: &Digest) -> Flow {
+        let wish = self.explorer.learn(digest);
+        self.campaign.count(digest);
+        self.campaign.over |= (self.time_is_up)();
+        if self.campaign.over { Flow::Stop } else { wish }
+    }
+}
+
+/// Something new, still to be run again.
+struct Suspect {
+    run: u64,
+    fingerprint: u128,
+    failure: Failure,
+    race: bool,
+}
+
+type Identity = (FailureKind, Vec<SiteId>);
+
+struct Campaign {
+    limits: Limits,
+    runs: u64,
+    steps: u64,
+    failing_runs: u64,
+    failing_distinct: u64,
+    fingerprints: Distinct,
+    known: BTreeSet<Identity>,
+    suspects: Vec<Suspect>,
+    failures: Vec<Found>,
+    races: Vec<Found>,
+    controlled: bool,
+    over: bool,
+}
+
+impl Campaign {
+    fn new(limits: Limits) -> Campaign {
+        Campaign {
+            over: limits.runs == 0,
+            limits,
+            runs: 0,
+            steps: 0,
+            failing_runs: 0,
+            failing_distinct: 0,
+            fingerprints: Distinct::new(),
+            known: BTreeSet::new(),
+            suspects: Vec::new(),
+            failures: Vec::new(),
+            races: Vec::new(),
+            controlled: false,
+        }
+    }
+
+    fn count(&mut self, digest: &Digest) {
+        self.runs += 1;
+        self.steps += digest.steps;
+        self.fingerprints.insert(digest.fingerprint);
+        self.controlled |= digest.tasks >= 2;
+        match &digest.verdict {
+            Verdict::Failed(failure) => self.suspect(digest, failure.clone(), false),
+            Verdict::Diverged(divergence) => {
+                let message = format!(
+                    "the run left its plan at step {}: expected {}, found {}",
+                    divergence.step, divergence.expected, divergence.found
+                );
+                self.suspect(digest, failure(FailureKind::Nondeterminism, message, Vec::new()), false);
+            }
+            Verdict::Finished | Verdict::Cut => {}
+        }
+        if self.limits.races {
+            for RaceFound { sites, message } in &digest.learned.races {
+                let race = failure(FailureKind::Race, message.clone(), sites.to_vec());
+                self.suspect(digest, race, true);
+            }
+        }
+        self.over |= self.runs >= self.limits.runs;
+        self.over |= self.limits.stop_after > 0 && self.failing_distinct >= self.limits.stop_after;
+    }
+
+    fn suspect(&mut self, digest: &Digest, failure: Failure, race: bool) {
+        self.failing_runs += u64::from(!race);
+        if self.known.insert(failure.identity()) {
+            self.failing_distinct += u64::from(!race);
+            self.suspects.push(Suspect { run: digest.run, fingerprint: digest.fingerprint, failure, race });
+        }
+    }
+
+    /// Runs again what is new, and reports it.
+    fn examine<T: Target + ?Sized>(
+        &mut self,
+        target: &mut T,
+        plan_of: impl Fn(u64) -> Plan,
+    ) -> Result<(), TargetError> {
+        for suspect in core::mem::take(&mut self.suspects) {
+            let plan = plan_of(suspect.run);
+            let run = target.run(&plan)?;
+            let race = suspect.race;
+            let found = confirm(suspect, plan, run);
+            if race { self.races.push(found) } else { self.failures.push(found) }
+        }
+        Ok(())
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            runs: self.runs,
+            steps: self.steps,
+            distinct: self.fingerprints.distinct(),
+            unseen_probability: self.fingerprints.unseen_probability(),
+            failing_runs: self.failing_runs,
+            failures: self.failing_distinct,
+            races: self.races.len() as u64,
+        }
+    }
+
+    fn summary(self, exhausted: Exhausted) -> Summary {
+        Summary {
+            progress: self.progress(),
+            failures: self.failures,
+            races: self.races,
+            not_controlled: !self.controlled,
+            exhausted,
+            fingerprints: self.fingerprints,
+        }
+    }
+}
+
+fn failure(kind: FailureKind, message: String, sites: Vec<SiteId>) -> Failure {
+    Failure { kind, message, tasks: Vec::new(), sites }
+}
+
+/// Compares the recorded run with what was seen first.
+fn confirm(suspect: Suspect, plan: Plan, run: Run) -> Found {
+    let Suspect { run: first_run, fingerprint, failure: original, race } = suspect;
+    let again = match &run.digest.verdict {
+        Verdict::Failed(failure) if !race => Some(failure.clone()),
+        _ if race => Some(original.clone()).filter(|original| shows(&run, original)),
+        _ => None,
+    };
+    let same = again.filter(|again| again.identity() == original.identity());
+    if let Some(failure) = same
+        && run.digest.fingerprint == fingerprint
+    {
+        let plan = plan.replaying(run.trace.schedule.clone());
+        return Found { failure, original: None, plan, run, first_run };
+    }
+    if original.kind == FailureKind::Nondeterminism {
+        return Found { failure: original, original: None, plan, run, first_run };
+    }
+    let message = format!(
+        "run {first_run} did not repeat: it gave {}: {}; the same plan then {}",
+        original.kind.name(),
+        original.message,
+        ended(&run, fingerprint)
+    );
+    let sites = original.sites.clone();
+    let failure = failure(FailureKind::Nondeterminism, message, sites);
+    Found { failure, original: Some(original), plan, run, first_run }
+}
+
+fn shows(run: &Run, race: &Failure) -> bool {
+    let mut races = run.digest.learned.races.iter();
+    races.any(|found| {
+        failure(FailureKind::Race, String::new(), found.sites.to_vec()).identity() == race.identity()
+    })
+}
+
+fn ended(run: &Run, fingerprint: u128) -> String {
+    let order = if run.digest.fingerprint == fingerprint { "the same" } else { "another" };
+    let end = match &run.digest.verdict {
+        Verdict::Finished => String::from("finished"),
+        Verdict::Failed(failure) => format!("gave {}: {}", failure.kind.name(), failure.message),
+        Verdict::Cut => String::from("was cut"),
+        Verdict::Diverged(divergence) => format!("left its plan at step {}", divergence.step),
+    };
+    format!("{end}, in {order} partial order")
+}

@@ -1,0 +1,125 @@
+//! The explorer of all strategies that sample: the same plan with ever new seeds, and between
+//! batches what was learned goes into the plan.
+//!
+//! Every strategy learns where to switch (DESIGN §8): the sites of a race and, once a try or timed
+//! operation on a lock was seen, releases become scheduling points of all later plans; the batch in
+//! which that is learned ends there. `pct` learns how long runs are, `walks` who contends for what,
+//! `coverage` what was covered; they do so from recorded runs, one before each batch. Batches grow,
+//! so that learning happens early and costs little later.
+
+use crate::explorer::{Batch, Explorer, plan_of_run};
+use crate::target::{Digest, Flow, Run};
+use raddle_model::{Plan, SiteId, Tail, Verdict};
+use raddle_policy::coverage::switches;
+use raddle_policy::{Strategy, weights};
+
+/// Most runs in a batch.
+pub const BATCH_MAX: u64 = 4096;
+
+/// `coverage` records every run until so many in a row have covered nothing new.
+const STALE_MAX: u32 = 8;
+
+/// Samples by one strategy.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    strategy: Strategy,
+    plan: Plan,
+    // Number of the next run.
+    next: u64,
+    size: u64,
+    // Whether the next batch is a recorded run.
+    probe: bool,
+    // Recorded runs in a row that brought nothing new.
+    stale: u32,
+    // Whether points were added since the last recorded run.
+    grown: bool,
+    // Most scheduling points of a recorded run.
+    longest: u64,
+}
+
+impl Sample {
+    /// Samples by `strategy`, under the conditions of `plan` and beginning with its seed and points.
+    /// The plan's prefix and tail do not matter.
+    pub fn new(strategy: Strategy, plan: Plan) -> Sample {
+        let plan = Plan { prefix: Default::default(), tail: strategy.tail(), ..plan };
+        Sample { strategy, plan, next: 0, size: 1, probe: true, stale: 0, grown: false, longest: 0 }
+    }
+
+    /// The plan of the next batch, with everything that was learned.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn probes(&self) -> bool {
+        matches!(self.strategy, Strategy::Pct { length: None, .. } | Strategy::Walks | Strategy::Coverage)
+    }
+
+    /// Sites that must be points from now on. Returns whether any is new.
+    fn add_points(&mut self, sites: impl IntoIterator<Item = SiteId>) -> bool {
+        let accesses = &mut self.plan.points.accesses;
+        let before = accesses.len();
+        for site in sites {
+            if let Err(at) = accesses.binary_search(&site) {
+                accesses.insert(at, site);
+            }
+        }
+        accesses.len() > before
+    }
+}
+
+impl Explorer for Sample {
+    fn next(&mut self) -> Option<Batch> {
+        if self.probe && self.probes() {
+            self.probe = self.strategy == Strategy::Coverage && self.stale < STALE_MAX;
+            return Some(Batch::Record { plan: plan_of_run(&self.plan, self.next), run: self.next });
+        }
+        self.probe = true;
+        let runs = self.next..self.next + self.size;
+        // 1, 1, 2, 4, …
+        self.size = if self.next == 0 { 1 } else { (self.size * 2).min(BATCH_MAX) };
+        Some(Batch::Sample { plan: self.plan.clone(), runs })
+    }
+
+    fn learn(&mut self, digest: &Digest) -> Flow {
+        self.next = self.next.max(digest.run + 1);
+        let mut new = false;
+        if digest.learned.releases && !self.plan.points.releases {
+            self.plan.points.releases = true;
+            new = true;
+        }
+        if !self.plan.points.all_accesses {
+            new |= self.add_points(digest.learned.races.iter().flat_map(|race| race.sites));
+        }
+        self.grown |= new;
+        if new { Flow::Stop } else { Flow::Continue }
+    }
+
+    fn learn_run(&mut self, plan: &Plan, run: &Run) {
+        if let Tail::Coverage(covered) = &mut self.plan.tail {
+            let mut new = false;
+            for (from, to) in switches(&run.trace, &plan.points) {
+                new |= covered.insert(from, to);
+            }
+            self.stale = if new { 0 } else { self.stale + 1 };
+            self.probe = self.stale < STALE_MAX;
+        }
+        if !matches!(self.plan.tail, Tail::Walks(_) | Tail::Pct { .. }) {
+            return;
+        }
+        let learned = weights::learn(&run.trace, &plan.points);
+        // A run that ended early knows too little; but more than nothing, and more than one with
+        // other points.
+        let whole = run.digest.verdict == Verdict::Finished;
+        match &mut self.plan.tail {
+            Tail::Walks(weights) if whole || self.grown || weights.tasks.is_empty() => {
+                *weights = learned;
+                self.grown = false;
+            }
+            Tail::Pct { length, .. } => {
+                self.longest = self.longest.max(learned.length);
+                *length = self.longest.max(1);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! A failure in full: every event with its place, who was where at the end, who held what.
+
+use super::{MEMORY_MODEL, Site, line};
+use crate::moves::{self, Move};
+use crate::names::Names;
+use crate::state::State;
+use crate::story::{Place, Story};
+use crate::words;
+use raddle_model::{Mode, ObjectId, Op, Outcome, SiteId};
+use serde::Serialize;
+
+/// Changes with the meaning of a field; new fields do not change it.
+const SCHEMA: &str = "raddle.failure.v1";
+
+#[derive(Serialize)]
+struct Line<'a> {
+    schema: &'static str,
+    kind: &'a str,
+    message: String,
+    tasks_involved: Vec<u32>,
+    sites: Vec<Option<Site<'a>>>,
+    strategy: &'a str,
+    seed: u64,
+    run: u64,
+    memory_model: &'static str,
+    preemptions: usize,
+    tasks: Vec<Task<'a>>,
+    objects: Vec<Object<'a>>,
+    events: Vec<Event<'a>>,
+    pending: Vec<Pending<'a>>,
+    held: Vec<Held<'a>>,
+}
+
+#[derive(Serialize)]
+struct Task<'a> {
+    id: u32,
+    name: &'a str,
+    parent: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct Object<'a> {
+    id: u32,
+    name: &'a str,
+    first_use: Option<Site<'a>>,
+}
+
+/// An operation: names that do not apply are left out.
+#[derive(Serialize)]
+struct Operation<'a> {
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    object: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    second: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<[u32; 2]>,
+    #[serde(skip_serializing_if = "is_zero")]
+    arg: u64,
+    at: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Event<'a> {
+    step: usize,
+    task: u32,
+    index: u32,
+    #[serde(flatten)]
+    op: Operation<'a>,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<u32>,
+    #[serde(rename = "move")]
+    how: &'static str,
+}
+
+#[derive(Serialize)]
+struct Pending<'a> {
+    task: u32,
+    #[serde(flatten)]
+    op: Operation<'a>,
+    blocked: bool,
+}
+
+#[derive(Serialize)]
+struct Held<'a> {
+    task: u32,
+    object: &'a str,
+    shared: bool,
+    since_step: usize,
+    at: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// One object on one line, without the end of the line.
+pub fn failure(story: &Story) -> String {
+    let names = Names::new(story);
+    let failure = &story.failure;
+    let moves = moves::moves(&story.trace);
+    let state = State::after(&story.trace.events);
+    let site = |site: SiteId| names.place(site).map(Site::from);
+    line(&Line {
+        schema: SCHEMA,
+        kind: failure.kind.name(),
+        message: names.message(),
+        tasks_involved: failure.tasks.iter().map(|task| task.0).collect(),
+        sites: failure.sites.iter().map(|id| site(*id)).collect(),
+        strategy: &story.strategy,
+        seed: story.seed,
+        run: story.run,
+        memory_model: MEMORY_MODEL,
+        preemptions: moves.iter().filter(|m| **m == Move::Preemption).count(),
+        tasks: tasks(story, &names),
+        objects: names
+            .order
+            .iter()
+            .map(|id| {
+                let info = story.objects.iter().find(|object| object.id == *id);
+                Object { id: id.0, name: names.object(*id), first_use: info.and_then(|info| site(info.site)) }
+            })
+            .collect(),
+        events: events(story, &moves, &names),
+        pending: story
+            .trace
+            .pending
+            .iter()
+            .map(|(task, op)| Pending {
+                task: task.0,
+                op: operation(op, &names),
+                blocked: state.blocks(*task, op),
+            })
+            .collect(),
+        held: state
+            .held()
+            .iter()
+            .map(|held| Held {
+                task: held.task.0,
+                object: names.object(held.object),
+                shared: held.shared,
+                since_step: held.step,
+                at: names.place(held.site).map(Place::link),
+            })
+            .collect(),
+    })
+}
+
+fn tasks<'a>(story: &Story, names: &'a Names<'_>) -> Vec<Task<'a>> {
+    let parents = &story.trace.parents;
+    (0..names.task_count() as u32)
+        .map(|id| Task {
+            id,
+            name: names.label(raddle_model::TaskId(id)),
+            parent: parents.get(id as usize).and_then(|parent| parent.map(|task| task.0)),
+        })
+        .collect()
+}
+
+fn events<'a>(story: &Story, moves: &[Move], names: &'a Names<'_>) -> Vec<Event<'a>> {
+    let events = story.trace.events.iter().zip(moves).enumerate();
+    events
+        .map(|(step, (event, how))| {
+            let (outcome, value) = outcome(event.outcome);
+            Event {
+                step,
+                task: event.task.0,
+                index: event.index,
+                op: operation(&event.op, names),
+                outcome,
+                value,
+                how: match how {
+                    Move::Stay => "stay",
+                    Move::Switch => "switch",
+                    Move::Preemption => "preemption",
+                },
+            }
+        })
+        .collect()
+}
+
+fn operation<'a>(op: &Op, names: &'a Names<'_>) -> Operation<'a> {
+    let object = |id: ObjectId| id.is_some().then(|| names.object(id));
+    let whole = op.span == raddle_model::Span::WHOLE;
+    Operation {
+        kind: words::kind(op.kind),
+        mode: match op.mode {
+            Mode::Block => None,
+            Mode::Try => Some("try"),
+            Mode::Timed => Some("timed"),
+        },
+        order: words::is_weak(op).then(|| words::order(op.order)),
+        object: object(op.object),
+        second: object(op.second),
+        bytes: (!whole).then_some([op.span.start, op.span.len]),
+        arg: op.arg,
+        at: names.place(op.site).map(Place::link),
+    }
+}
+
+fn outcome(outcome: Outcome) -> (&'static str, Option<u32>) {
+    match outcome {
+        Outcome::Done => ("done", None),
+        Outcome::Failed => ("failed", None),
+        Outcome::TimedOut => ("timed-out", None),
+        Outcome::Spurious => ("spurious", None),
+        Outcome::Closed => ("closed", None),
+        Outcome::Misuse => ("misuse", None),
+        Outcome::Woke(task) => ("woke", Some(task.0)),
+        Outcome::Spawned(task) => ("spawned", Some(task.0)),
+        Outcome::Value(value) => ("value", Some(value)),
+    }
+}

@@ -1,0 +1,77 @@
+//! The summary of many runs (DESIGN §11).
+
+use super::{MEMORY_MODEL, Site, line};
+use crate::summary::{Exhausted, Found, Summary};
+use serde::Serialize;
+
+/// Changes with the meaning of a field; new fields do not change it.
+const SCHEMA: &str = "raddle.summary.v1";
+
+#[derive(Serialize)]
+struct Line<'a> {
+    schema: &'static str,
+    program: &'a str,
+    strategy: &'a str,
+    seed: u64,
+    runs: u64,
+    steps: u64,
+    distinct_partial_orders: u64,
+    distinct_partial_orders_exact: bool,
+    unseen_probability: f64,
+    exhausted: bool,
+    exhausted_within: Option<&'a str>,
+    failing_runs: u64,
+    failures: Vec<Failure<'a>>,
+    seconds: f64,
+    runs_per_second: f64,
+    memory_model: &'static str,
+    weak_orders_executed: bool,
+}
+
+#[derive(Serialize)]
+struct Failure<'a> {
+    kind: &'a str,
+    run: u64,
+    message: &'a str,
+    file: Option<&'a str>,
+    sites: Vec<Site<'a>>,
+}
+
+impl<'a> From<&'a Found> for Failure<'a> {
+    fn from(found: &'a Found) -> Failure<'a> {
+        Failure {
+            kind: &found.kind,
+            run: found.run,
+            message: &found.message,
+            file: found.file.as_deref(),
+            sites: found.sites.iter().map(Site::from).collect(),
+        }
+    }
+}
+
+/// One object on one line, without the end of the line. `exhausted` is true only if everything
+/// was run; `exhausted_within` names the bound within which it was.
+pub fn summary(summary: &Summary) -> String {
+    line(&Line {
+        schema: SCHEMA,
+        program: &summary.program,
+        strategy: &summary.strategy,
+        seed: summary.seed,
+        runs: summary.runs,
+        steps: summary.steps,
+        distinct_partial_orders: summary.distinct,
+        distinct_partial_orders_exact: summary.distinct_exact,
+        unseen_probability: summary.unseen_probability,
+        exhausted: summary.exhausted == Exhausted::Yes,
+        exhausted_within: match &summary.exhausted {
+            Exhausted::Within(bound) => Some(bound),
+            _ => None,
+        },
+        failing_runs: summary.failing_runs,
+        failures: summary.failures.iter().map(Failure::from).collect(),
+        seconds: summary.seconds,
+        runs_per_second: summary.runs_per_second(),
+        memory_model: MEMORY_MODEL,
+        weak_orders_executed: summary.weak_orders,
+    })
+}

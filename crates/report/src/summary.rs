@@ -1,0 +1,124 @@
+//! What came of many runs, for people. [`crate::json`] says the same to tools.
+
+use crate::story::Place;
+use crate::words::{self, count, thousands};
+use std::fmt::Write as _;
+
+/// Whether everything was run.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub enum Exhausted {
+    /// There may be more; samplers never know.
+    #[default]
+    No,
+    /// Every partial order was run.
+    Yes,
+    /// Every one under a condition, which it names (`within 2 preemptions`,
+    /// `modulo spin iterations`).
+    Within(String),
+}
+
+/// One distinct failure.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Found {
+    /// `deadlock`, `race`, …
+    pub kind: String,
+    /// The first run that had it.
+    pub run: u64,
+    /// For people.
+    pub message: String,
+    /// The failure file, if one was written.
+    pub file: Option<String>,
+    /// The sites involved.
+    pub sites: Vec<Place>,
+}
+
+/// What came of many runs.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Summary {
+    /// What was run.
+    pub program: String,
+    /// Name of the strategy.
+    pub strategy: String,
+    /// Seed of the campaign.
+    pub seed: u64,
+    /// Number of runs.
+    pub runs: u64,
+    /// Number of events in all of them.
+    pub steps: u64,
+    /// Number of distinct partial orders.
+    pub distinct: u64,
+    /// Whether that number is exact rather than estimated.
+    pub distinct_exact: bool,
+    /// Probability that the next run has a partial order that was not seen yet (Good–Turing).
+    pub unseen_probability: f64,
+    /// Whether everything was run.
+    pub exhausted: Exhausted,
+    /// How many runs failed.
+    pub failing_runs: u64,
+    /// The distinct failures.
+    pub failures: Vec<Found>,
+    /// Time taken.
+    pub seconds: f64,
+    /// Whether an atomic weaker than sequentially consistent was executed.
+    pub weak_orders: bool,
+}
+
+impl Summary {
+    /// Runs in a second; 0 if no time passed.
+    pub fn runs_per_second(&self) -> f64 {
+        if self.seconds > 0.0 { self.runs as f64 / self.seconds } else { 0.0 }
+    }
+
+    /// A few lines, each ended.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        let rate = self.runs_per_second();
+        let rate = if rate >= 1.0 { format!(" ({} runs/s)", thousands(rate as u64)) } else { String::new() };
+        let _ = writeln!(
+            out,
+            "{} in {}{rate}, {}; {}, seed {}",
+            count(self.runs, "run"),
+            time(self.seconds),
+            count(self.steps, "step"),
+            self.strategy,
+            self.seed,
+        );
+        let about = if self.distinct_exact { "" } else { "about " };
+        let _ = write!(out, "{about}{}", count(self.distinct, "distinct partial order"));
+        let _ = match &self.exhausted {
+            Exhausted::Yes => writeln!(out, ": all there are"),
+            Exhausted::Within(bound) => writeln!(out, ": all there are, {bound}"),
+            Exhausted::No => writeln!(
+                out,
+                ", the next run is a new one with probability {}",
+                probability(self.unseen_probability)
+            ),
+        };
+        if !self.failures.is_empty() || self.failing_runs > 0 {
+            let _ = writeln!(
+                out,
+                "{} ({} failed)",
+                count(self.failures.len() as u64, "distinct failure"),
+                count(self.failing_runs, "run"),
+            );
+        }
+        if self.weak_orders {
+            let _ = writeln!(out, "{}", words::WEAK_NOTE);
+        }
+        out
+    }
+}
+
+/// Three digits that mean something.
+fn probability(value: f64) -> String {
+    if value == 0.0 || value >= 0.001 { format!("{value:.3}") } else { format!("{value:.0e}") }
+}
+
+fn time(seconds: f64) -> String {
+    match seconds {
+        s if s < 0.001 => format!("{:.0} µs", s * 1e6),
+        s if s < 1.0 => format!("{:.0} ms", s * 1e3),
+        s if s < 120.0 => format!("{s:.1} s"),
+        s => format!("{} min {:.0} s", (s / 60.0) as u64, s % 60.0),
+    }
+}

@@ -1,0 +1,272 @@
+//! Summaries, and json.
+
+use crate::stories;
+use expect_test::expect;
+use raddle_report::{Exhausted, Found, Place, Summary, json};
+
+fn summary() -> Summary {
+    Summary {
+        program: "bank::transfers".into(),
+        strategy: "rapos".into(),
+        seed: 7,
+        runs: 10_000,
+        steps: 171_234,
+        distinct: 1_234,
+        distinct_exact: true,
+        unseen_probability: 0.0213,
+        exhausted: Exhausted::No,
+        failing_runs: 3,
+        failures: vec![Found {
+            kind: "deadlock".into(),
+            run: 17,
+            message: "two tasks\nwait".into(),
+            file: Some("raddle-out/deadlock-17.raddle".into()),
+            sites: vec![Place {
+                file: "src/bank.rs".into(),
+                line: 12,
+                column: 9,
+                function: "transfer".into(),
+            }],
+        }],
+        seconds: 0.25,
+        weak_orders: true,
+    }
+}
+
+#[test]
+fn a_sampled_summary() {
+    expect![[r#"
+        10,000 runs in 250 ms (40,000 runs/s), 171,234 steps; rapos, seed 7
+        1,234 distinct partial orders, the next run is a new one with probability 0.021
+        1 distinct failure (3 runs failed)
+        note: an atomic weaker than SeqCst was executed; weak-memory outcomes were not explored
+    "#]]
+    .assert_eq(&summary().text());
+}
+
+#[test]
+fn an_exhaustive_summary_of_an_estimated_number() {
+    let summary = Summary {
+        runs: 1,
+        steps: 1,
+        distinct_exact: false,
+        exhausted: Exhausted::Within("modulo spin iterations".into()),
+        failures: vec![],
+        failing_runs: 0,
+        weak_orders: false,
+        seconds: 0.0,
+        ..summary()
+    };
+    expect![[r#"
+        1 run in 0 µs, 1 step; rapos, seed 7
+        about 1,234 distinct partial orders: all there are, modulo spin iterations
+    "#]]
+    .assert_eq(&summary.text());
+}
+
+#[test]
+fn a_summary_for_tools_is_one_line() {
+    let line = json::summary(&summary());
+    assert!(!line.contains('\n'));
+    let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+    expect![[r#"
+        {
+          "distinct_partial_orders": 1234,
+          "distinct_partial_orders_exact": true,
+          "exhausted": false,
+          "exhausted_within": null,
+          "failing_runs": 3,
+          "failures": [
+            {
+              "file": "raddle-out/deadlock-17.raddle",
+              "kind": "deadlock",
+              "message": "two tasks\nwait",
+              "run": 17,
+              "sites": [
+                {
+                  "column": 9,
+                  "file": "src/bank.rs",
+                  "function": "transfer",
+                  "line": 12
+                }
+              ]
+            }
+          ],
+          "memory_model": "sc",
+          "program": "bank::transfers",
+          "runs": 10000,
+          "runs_per_second": 40000.0,
+          "schema": "raddle.summary.v1",
+          "seconds": 0.25,
+          "seed": 7,
+          "steps": 171234,
+          "strategy": "rapos",
+          "unseen_probability": 0.0213,
+          "weak_orders_executed": true
+        }"#]]
+    .assert_eq(&serde_json::to_string_pretty(&value).unwrap());
+}
+
+#[test]
+fn a_failure_for_tools() {
+    let line = json::failure(&stories::deadlock());
+    assert!(!line.contains('\n'));
+    let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+    expect![[r#"
+        {
+          "events": [
+            {
+              "at": "src/bank.rs:30:9",
+              "index": 0,
+              "kind": "spawn",
+              "move": "stay",
+              "outcome": "spawned",
+              "step": 0,
+              "task": 0,
+              "value": 1
+            },
+            {
+              "at": "src/bank.rs:31:9",
+              "index": 1,
+              "kind": "spawn",
+              "move": "stay",
+              "outcome": "spawned",
+              "step": 1,
+              "task": 0,
+              "value": 2
+            },
+            {
+              "at": "src/bank.rs:12:9",
+              "index": 0,
+              "kind": "lock",
+              "move": "switch",
+              "object": "mutex#1",
+              "outcome": "done",
+              "step": 2,
+              "task": 1
+            },
+            {
+              "at": "src/bank.rs:20:9",
+              "index": 0,
+              "kind": "lock",
+              "move": "preemption",
+              "object": "mutex#2",
+              "outcome": "done",
+              "step": 3,
+              "task": 2
+            }
+          ],
+          "held": [
+            {
+              "at": "src/bank.rs:12:9",
+              "object": "mutex#1",
+              "shared": false,
+              "since_step": 2,
+              "task": 1
+            },
+            {
+              "at": "src/bank.rs:20:9",
+              "object": "mutex#2",
+              "shared": false,
+              "since_step": 3,
+              "task": 2
+            }
+          ],
+          "kind": "deadlock",
+          "memory_model": "sc",
+          "message": "main/0 waits for mutex#2 held by main/1; main/1 waits for mutex#1 held by main/0",
+          "objects": [
+            {
+              "first_use": {
+                "column": 9,
+                "file": "src/bank.rs",
+                "function": "bank::transfer",
+                "line": 12
+              },
+              "id": 3,
+              "name": "mutex#1"
+            },
+            {
+              "first_use": {
+                "column": 9,
+                "file": "src/bank.rs",
+                "function": "bank::transfer",
+                "line": 20
+              },
+              "id": 4,
+              "name": "mutex#2"
+            }
+          ],
+          "pending": [
+            {
+              "at": "src/bank.rs:33:9",
+              "blocked": true,
+              "kind": "join",
+              "object": "main/0",
+              "task": 0
+            },
+            {
+              "at": "src/bank.rs:13:9",
+              "blocked": true,
+              "kind": "lock",
+              "object": "mutex#2",
+              "task": 1
+            },
+            {
+              "at": "src/bank.rs:21:9",
+              "blocked": true,
+              "kind": "lock",
+              "object": "mutex#1",
+              "task": 2
+            }
+          ],
+          "preemptions": 1,
+          "run": 17,
+          "schema": "raddle.failure.v1",
+          "seed": 0,
+          "sites": [
+            {
+              "column": 9,
+              "file": "src/bank.rs",
+              "function": "bank::transfer",
+              "line": 13
+            },
+            {
+              "column": 9,
+              "file": "src/bank.rs",
+              "function": "bank::transfer",
+              "line": 21
+            }
+          ],
+          "strategy": "random",
+          "tasks": [
+            {
+              "id": 0,
+              "name": "main",
+              "parent": null
+            },
+            {
+              "id": 1,
+              "name": "main/0 payer",
+              "parent": 0
+            },
+            {
+              "id": 2,
+              "name": "main/1",
+              "parent": 0
+            }
+          ],
+          "tasks_involved": [
+            1,
+            2
+          ]
+        }"#]]
+    .assert_eq(&serde_json::to_string_pretty(&value).unwrap());
+}
+
+#[test]
+fn all_events_of_a_long_run_are_there() {
+    let value: serde_json::Value = serde_json::from_str(&json::failure(&stories::long())).unwrap();
+    assert_eq!(value["events"].as_array().unwrap().len(), stories::long().trace.events.len());
+    assert_eq!(value["memory_model"], "sc");
+}

@@ -1,0 +1,52 @@
+//! Version 1 of plan and failure file: mirrors of the model's types, in postcard.
+//!
+//! Frozen: a golden file of this version is read by a test. What the model gains goes to the end
+//! of an enum, with a new version number so that older readers say why they cannot read it; what
+//! changes its shape gets a module of its own.
+
+pub(crate) mod failure;
+pub(crate) mod op;
+pub(crate) mod plan;
+pub(crate) mod trace;
+
+use crate::error::{What, WireError};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What is wrong with values that could be read but do not fit together.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Misfit(pub(crate) &'static str);
+
+impl Misfit {
+    pub(crate) fn in_a(self, what: What) -> WireError {
+        WireError::Damaged { what, at: None, why: String::from(self.0) }
+    }
+}
+
+pub(crate) fn bytes(value: &impl serde::Serialize) -> Vec<u8> {
+    postcard::to_allocvec(value).expect("raddle bug: writing to memory failed")
+}
+
+/// An enum with the model's variants and conversions both ways. The match is exhaustive, so a
+/// variant that the model gains does not compile until it has a number here.
+macro_rules! mirror {
+    ($name:ident of $model:path { $($variant:ident),* $(,)? }) => {
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        pub(crate) enum $name { $($variant),* }
+
+        impl From<$model> for $name {
+            fn from(value: $model) -> $name {
+                use $model as Model;
+                match value { $(Model::$variant => $name::$variant),* }
+            }
+        }
+
+        impl From<$name> for $model {
+            fn from(value: $name) -> $model {
+                use $model as Model;
+                match value { $($name::$variant => Model::$variant),* }
+            }
+        }
+    };
+}
+pub(crate) use mirror;

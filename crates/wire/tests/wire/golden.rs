@@ -1,0 +1,67 @@
+//! Golden files of every version. Each is read and compared with the value it was made of; those
+//! of the current version are also written again and compared byte by byte.
+//!
+//! A file of a released version is never rewritten: only files that are missing are made, and
+//! only if `UPDATE_EXPECT` is set.
+
+use crate::samples;
+use raddle_model::Plan;
+use raddle_wire::{FailureVersion, PlanVersion, ScheduleVersion, failure, plan, schedule};
+use std::fs;
+use std::path::PathBuf;
+
+/// Reads a golden file; makes it first if it is missing and that was asked for.
+fn golden(name: &str, current: &[u8]) -> Vec<u8> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden").join(name);
+    if !path.exists() && std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&path, current).expect("writing a golden file");
+    }
+    fs::read(&path).unwrap_or_else(|error| panic!("{name}: {error} (UPDATE_EXPECT=1 makes it)"))
+}
+
+#[test]
+fn schedules() {
+    for (name, plan) in [("small", samples::small()), ("rich", samples::rich())] {
+        let now = schedule::encode(&plan, samples::key);
+        for version in ScheduleVersion::OLDEST.0..=ScheduleVersion::CURRENT.0 {
+            let file = format!("schedule-{version}-{name}.txt");
+            let stored = golden(&file, format!("{now}\n").as_bytes());
+            let text = String::from_utf8(stored).expect("text");
+            assert_eq!(schedule::decode(&text, samples::site), Ok(plan.clone()), "{file}");
+            if version == ScheduleVersion::CURRENT.0 {
+                assert_eq!(text.trim_end(), now, "{file}: the format changed without a new version");
+            }
+        }
+    }
+}
+
+#[test]
+fn plans() {
+    for (name, tail) in samples::tails() {
+        let value = Plan { tail, seed: 9, ..samples::rich() };
+        let now = plan::encode(&value);
+        for version in PlanVersion::OLDEST.0..=PlanVersion::CURRENT.0 {
+            let file = format!("plan-{version}-{name}.bin");
+            let stored = golden(&file, &now);
+            assert_eq!(plan::decode(&stored), Ok(value.clone()), "{file}");
+            if version == PlanVersion::CURRENT.0 {
+                assert_eq!(stored, now, "{file}: the format changed without a new version");
+            }
+        }
+    }
+}
+
+#[test]
+fn failures() {
+    for (name, value) in [("deadlock", samples::deadlock()), ("everything", samples::everything())] {
+        let now = failure::encode(&value);
+        for version in FailureVersion::OLDEST.0..=FailureVersion::CURRENT.0 {
+            let file = format!("failure-{version}-{name}.raddle");
+            let stored = golden(&file, &now);
+            assert_eq!(failure::decode(&stored), Ok(value.clone()), "{file}");
+            if version == FailureVersion::CURRENT.0 {
+                assert_eq!(stored, now, "{file}: the format changed without a new version");
+            }
+        }
+    }
+}

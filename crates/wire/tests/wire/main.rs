@@ -1,0 +1,7 @@
+//! Tests of the formats, in one program.
+
+mod any;
+mod damage;
+mod golden;
+mod samples;
+mod schedules;

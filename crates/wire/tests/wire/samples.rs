@@ -1,0 +1,238 @@
+//! Values for the tests: small plans and failures like real ones, of which the golden files are
+//! made. To change them is to change golden files of released versions: add new ones instead.
+
+use raddle_model::plan::{Contended, Covered, TaskWeight, Weights};
+use raddle_model::{
+    Decision, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op, Order, Outcome, Plan, PointSet,
+    Schedule, SiteId, Span, SpinMode, Tail, TaskId, TimeMode, Trace,
+};
+use raddle_wire::{FailureFile, Found, ObjectInfo, Place, SiteKey, Target};
+use std::collections::BTreeMap;
+
+/// Sites keep their numbers.
+pub(crate) fn key(site: SiteId) -> SiteKey {
+    SiteKey(site.0)
+}
+
+/// The inverse of [`key`].
+pub(crate) fn site(key: SiteKey) -> SiteId {
+    SiteId(key.0)
+}
+
+/// A failing run of 30 decisions of three tasks.
+pub(crate) fn small() -> Plan {
+    let mut plan = Plan::new(0, Tail::None);
+    plan.prefix = Schedule {
+        decisions: [0, 0, 1, 2, 2, 1, 1, 0, 2, 0, 1, 1, 2, 0, 0]
+            .iter()
+            .flat_map(|&task| [Decision::Run(TaskId(task)); 2])
+            .collect(),
+        checks: vec![0x1234_5678, 0xdead_beef],
+        fingerprint: 0x0123_4567_89ab_cdef_0011_2233_4455_6677,
+    };
+    plan
+}
+
+/// One plan that uses everything a schedule string can hold.
+pub(crate) fn rich() -> Plan {
+    let mut plan = small();
+    plan.prefix.decisions.push(Decision::Choose(3));
+    plan.prefix.decisions.push(Decision::Choose(3));
+    plan.prefix.decisions.push(Decision::Choose(1_000_000));
+    plan.points = PointSet { all_accesses: true, releases: true, accesses: vec![SiteId(4), SiteId(70_000)] };
+    plan.time = TimeMode::Lazy;
+    plan.spin = SpinMode::Off;
+    plan.spurious_max = 2;
+    plan.steps_max = 5_000;
+    plan
+}
+
+/// Each tail once.
+pub(crate) fn tails() -> Vec<(&'static str, Tail)> {
+    vec![
+        ("random", Tail::Random),
+        ("rapos", Tail::Rapos),
+        ("pct", Tail::Pct { depth: 3, length: 1_000 }),
+        ("pos", Tail::Pos),
+        (
+            "walks",
+            Tail::Walks(Weights {
+                length: 300,
+                tasks: vec![TaskWeight {
+                    name: 0x1122_3344_5566_7788,
+                    accesses: vec![Contended { index: 4, site: SiteId(9), object: 2, write: true }],
+                }],
+            }),
+        ),
+        ("coverage", Tail::Coverage(Covered { sites: vec![SiteId(1)], pairs: vec![(SiteId(1), SiteId(2))] })),
+        ("stay", Tail::Stay),
+        ("none", Tail::None),
+    ]
+}
+
+fn place(line: u32, function: &str) -> Place {
+    Place { file: "src/bank.rs".into(), line, column: 9, function: function.into() }
+}
+
+/// Two tasks that take two mutexes in opposite orders.
+pub(crate) fn deadlock() -> FailureFile {
+    let (a, b) = (ObjectId(3), ObjectId(4));
+    let site = SiteId;
+    let lock = |object, at| Op::new(Kind::Lock, object, site(at));
+    let spawn = |at| Op::new(Kind::Spawn, ObjectId::NONE, site(at));
+    let event = |task, index, op, outcome| Event { task: TaskId(task), index, op, outcome };
+    let events = vec![
+        event(0, 0, spawn(1), Outcome::Spawned(TaskId(1))),
+        event(0, 1, spawn(2), Outcome::Spawned(TaskId(2))),
+        event(1, 0, lock(a, 3), Outcome::Done),
+        event(2, 0, lock(b, 5), Outcome::Done),
+    ];
+    let mut plan = Plan::new(42, Tail::None);
+    plan.prefix = Schedule {
+        decisions: vec![Decision::Run(TaskId(1)), Decision::Run(TaskId(2))],
+        checks: vec![],
+        fingerprint: 77,
+    };
+    let trace = Trace {
+        events,
+        pending: vec![
+            (TaskId(0), Op::new(Kind::Join, ObjectId(1), site(7))),
+            (TaskId(1), lock(b, 4)),
+            (TaskId(2), lock(a, 6)),
+        ],
+        names: vec![10, 20, 30],
+        parents: vec![None, Some(TaskId(0)), Some(TaskId(0))],
+        schedule: plan.prefix.clone(),
+    };
+    let object = |id, noun: &str, at| ObjectInfo { id: ObjectId(id), noun: noun.into(), site: site(at) };
+    let places: BTreeMap<SiteId, Place> = [
+        (1, 30, "main"),
+        (2, 31, "main"),
+        (3, 12, "transfer"),
+        (4, 13, "transfer"),
+        (5, 20, "audit"),
+        (6, 21, "audit"),
+        (7, 32, "main"),
+    ]
+    .into_iter()
+    .map(|(number, line, function)| (site(number), place(line, function)))
+    .collect();
+    FailureFile {
+        tool: "0.1.0".into(),
+        target: Target::Library {
+            package: "bank".into(),
+            test: "tests::transfers".into(),
+            executable: "target/debug/deps/bank-0123".into(),
+            body: "transfers".into(),
+        },
+        plan,
+        failure: Failure {
+            kind: FailureKind::Deadlock,
+            message: "main/0 waits for mutex o4 held by main/1; main/1 waits for mutex o3 held by main/0"
+                .into(),
+            tasks: vec![TaskId(1), TaskId(2)],
+            sites: vec![site(4), site(6)],
+        },
+        trace,
+        tasks: vec!["main".into(), "main/0 payer".into(), "main/1".into()],
+        objects: vec![
+            object(0, "task", 0),
+            object(1, "task", 1),
+            object(2, "task", 2),
+            object(3, "mutex", 3),
+            object(4, "mutex", 5),
+        ],
+        places,
+        found: Found { strategy: "random".into(), seed: 42, run: 17 },
+        memory_model: "sc".into(),
+    }
+}
+
+/// The same found by the native front end, with every kind of operation, mode, order and outcome.
+pub(crate) fn everything() -> FailureFile {
+    let mut file = deadlock();
+    file.target = Target::Native {
+        path: b"./bank".to_vec(),
+        build_id: vec![0xde, 0xad],
+        argv: vec![b"bank".to_vec(), b"\xff".to_vec()],
+        env: vec![(b"LANG".to_vec(), b"C".to_vec())],
+        stdin: b"1 2 3\n".to_vec(),
+    };
+    file.failure.kind = FailureKind::Nondeterminism;
+    let outcomes = [
+        Outcome::Done,
+        Outcome::Failed,
+        Outcome::TimedOut,
+        Outcome::Spurious,
+        Outcome::Closed,
+        Outcome::Woke(TaskId(2)),
+        Outcome::Value(7),
+        Outcome::Misuse,
+    ];
+    for (index, &kind) in KINDS.iter().enumerate() {
+        let op = Op {
+            kind,
+            mode: MODES[index % MODES.len()],
+            order: ORDERS[index % ORDERS.len()],
+            object: ObjectId(3),
+            second: if index % 2 == 0 { ObjectId::NONE } else { ObjectId(4) },
+            span: if index % 3 == 0 { Span::WHOLE } else { Span { start: 4, len: 8 } },
+            arg: index as u64 * 1_000,
+            site: SiteId(3),
+        };
+        file.trace.events.push(Event {
+            task: TaskId(1),
+            index: index as u32 + 1,
+            op,
+            outcome: outcomes[index % outcomes.len()],
+        });
+    }
+    file.trace.schedule.checks = vec![1, 2];
+    file
+}
+
+pub(crate) const KINDS: [Kind; 40] = [
+    Kind::Spawn,
+    Kind::Exit,
+    Kind::Join,
+    Kind::Finished,
+    Kind::End,
+    Kind::Yield,
+    Kind::Sleep,
+    Kind::Park,
+    Kind::Unpark,
+    Kind::Choose,
+    Kind::Lock,
+    Kind::Unlock,
+    Kind::ReadLock,
+    Kind::WriteLock,
+    Kind::ReadUnlock,
+    Kind::WriteUnlock,
+    Kind::Downgrade,
+    Kind::Wait,
+    Kind::Wake,
+    Kind::NotifyOne,
+    Kind::NotifyAll,
+    Kind::Acquire,
+    Kind::Release,
+    Kind::Arrive,
+    Kind::Leave,
+    Kind::OnceGet,
+    Kind::OnceEnter,
+    Kind::OnceDone,
+    Kind::Send,
+    Kind::Handover,
+    Kind::RecvReady,
+    Kind::Recv,
+    Kind::DropSender,
+    Kind::DropReceiver,
+    Kind::Load,
+    Kind::Store,
+    Kind::Rmw,
+    Kind::Fence,
+    Kind::CellRead,
+    Kind::CellWrite,
+];
+pub(crate) const MODES: [Mode; 3] = [Mode::Block, Mode::Try, Mode::Timed];
+pub(crate) const ORDERS: [Order; 5] =
+    [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
