@@ -191,34 +191,23 @@ fn threads_that_outlive_main_are_cleared_away() {
 }
 
 #[test]
-fn a_handle_of_an_earlier_run_says_what_is_wrong() {
-    static KEPT: std::sync::Mutex<Option<thread::JoinHandle<()>>> = std::sync::Mutex::new(None);
-    let (kind, message) = failure_of(|| {
-        let mut kept = KEPT.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        match kept.take() {
-            None => {
-                *kept = Some(thread::spawn(|| {}));
-            }
-            Some(handle) => {
-                drop(kept);
-                // A thread that is gone can be unparked, as with std.
-                handle.thread().unpark();
-                handle.join().unwrap();
-            }
-        }
-    });
-    assert_eq!(kind, "panic");
-    assert!(message.contains("only that run can join it"), "{message}");
-}
-
-#[test]
 fn a_handle_outside_of_its_run_says_what_is_wrong() {
-    static KEPT: std::sync::Mutex<Option<thread::JoinHandle<()>>> = std::sync::Mutex::new(None);
-    common::passes_runs(1, || *KEPT.lock().unwrap() = Some(thread::spawn(|| {})));
-    let handle = KEPT.lock().unwrap().take().unwrap();
-    let message = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| handle.is_finished())).unwrap_err();
+    static KEPT: std::sync::RwLock<Option<thread::JoinHandle<()>>> = std::sync::RwLock::new(None);
+    fn ask() {
+        let kept = KEPT.read().unwrap();
+        // A thread that is gone can be unparked, as with std; it cannot be asked.
+        kept.as_ref().unwrap().thread().unpark();
+        kept.as_ref().unwrap().is_finished();
+    }
+    common::passes_runs(1, || *KEPT.write().unwrap() = Some(thread::spawn(|| {})));
+    let (kind, message) = failure_of(ask);
+    assert_eq!(kind, "panic");
+    assert!(message.contains("only that run can ask about it"), "{message}");
+    let message = std::panic::catch_unwind(ask).unwrap_err();
     assert!(message.downcast_ref::<String>().unwrap().contains("only that run can ask about it"));
-    handle.thread().unpark();
+    let handle = KEPT.write().unwrap().take().unwrap();
+    let message = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| handle.join())).unwrap_err();
+    assert!(message.downcast_ref::<String>().unwrap().contains("only that run can join it"));
 }
 
 #[test]
