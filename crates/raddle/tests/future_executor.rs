@@ -268,8 +268,9 @@ fn a_waker_can_be_cloned_and_woken_often_and_late() {
                     woken.fetch_add(1, Ordering::SeqCst);
                     for waker in taken {
                         waker.wake_by_ref();
-                        waker.clone().wake();
+                        let second = waker.clone();
                         waker.wake();
+                        second.wake();
                     }
                 })
             })

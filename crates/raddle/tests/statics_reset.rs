@@ -74,9 +74,9 @@ fn what_was_set_before_is_seen_by_every_run() {
 }
 
 static ONCE: OnceLock<Vec<u32>> = OnceLock::new();
-static LAZY: LazyLock<Mutex<Vec<Box<u32>>>> = LazyLock::new(|| {
+static LAZY: LazyLock<Mutex<Vec<String>>> = LazyLock::new(|| {
     BUILT.fetch_add(1, Ordering::Relaxed);
-    Mutex::new(vec![Box::new(1)])
+    Mutex::new(vec![String::from("first")])
 });
 static BUILT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
 
@@ -88,7 +88,7 @@ fn onces_are_empty_again() {
         assert_eq!(ONCE.get_or_init(|| vec![2]).len(), 1);
         handle.join().unwrap();
         // A mutex inside of the lazy, in the same static.
-        LAZY.lock().unwrap().push(Box::new(2));
+        LAZY.lock().unwrap().push(String::from("second"));
         assert_eq!(LAZY.lock().unwrap().len(), 2);
     });
     assert!(ONCE.get().is_none());

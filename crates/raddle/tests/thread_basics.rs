@@ -57,6 +57,37 @@ fn a_panic_that_the_thread_caught_is_none() {
 }
 
 #[test]
+fn panics_that_are_caught_are_not_counted() {
+    use std::panic::catch_unwind;
+    struct Catches;
+    impl Drop for Catches {
+        fn drop(&mut self) {
+            assert!(catch_unwind(|| panic!("caught in a destructor")).is_err());
+        }
+    }
+    fn body(end: bool) {
+        for _ in 0..3 {
+            assert!(catch_unwind(|| panic!("caught")).is_err());
+        }
+        let _catches = Catches;
+        if end {
+            panic!("the end");
+        }
+    }
+    passes(|| {
+        body(false);
+        thread::spawn(|| body(false)).join().unwrap();
+        assert!(thread::spawn(|| body(true)).join().is_err());
+    });
+    let the_end = (String::from("panic"), String::from("the end"));
+    assert_eq!(failure_of(|| body(true)), the_end);
+    assert_eq!(failure_of(|| thread::spawn(|| body(true)).join().unwrap()), the_end);
+    assert_eq!(failure_of(|| drop(thread::spawn(|| body(true)))), the_end);
+    let passed_on = || drop(thread::spawn(|| std::panic::resume_unwind(Box::new("passed on"))));
+    assert_eq!(failure_of(passed_on).1, "passed on");
+}
+
+#[test]
 fn a_result_that_panics_when_dropped_is_an_abort() {
     struct Bomb;
     impl Drop for Bomb {

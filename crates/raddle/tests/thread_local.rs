@@ -168,7 +168,7 @@ fn locals_of_tasks_that_are_cleared_away_are_dropped() {
 fn an_expression_may_use_its_own_key() {
     raddle::thread_local!(static OWN: Cell<u32> = {
         static DEPTH: AtomicUsize = AtomicUsize::new(0);
-        if DEPTH.fetch_add(1, Ordering::Relaxed) % 2 == 0 { Cell::new(OWN.get() + 1) } else { Cell::new(40) }
+        if DEPTH.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) { Cell::new(OWN.get() + 1) } else { Cell::new(40) }
     });
     passes(|| assert_eq!(OWN.get(), 41));
 }

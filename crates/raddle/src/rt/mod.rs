@@ -1,6 +1,7 @@
 //! The run that the current thread is in. Everything that a synchronization type does inside a run
 //! goes through [`Rt`]: it says what the task is about to do, and comes back when that has happened.
 
+mod abort;
 pub(crate) mod carrier;
 pub(crate) mod fiber;
 mod image;
@@ -276,6 +277,7 @@ impl Rt {
         debug_assert!(result.is_ok() || last == Kind::End, "raddle bug: a task's own panic was not kept");
         if let Err(payload) = result {
             let text = panics::text(&*payload);
+            panics::settle(self, &*payload);
             self.with(|run| {
                 let failure = run.main_panicked(text);
                 run.engine.fail(failure);
@@ -297,24 +299,24 @@ impl Rt {
         });
     }
 
-    /// A task panics while it is unwinding: std would abort the process. Never comes back.
-    pub(crate) fn abandon(self, message: String, site: SiteId) {
-        let yielder = self.with(|run| {
+    /// A panic has left a destructor of the running task that ran because of another: std is about to
+    /// abort the process. The run fails; the task must be given up.
+    pub(crate) fn aborts(self) {
+        self.with(|run| {
             run.retired = true;
-            if !run.ending {
-                let task = run.running;
-                let message =
-                    format!("panic while unwinding from another panic, which aborts the process: {message}");
-                let failure =
-                    Failure { kind: FailureKind::Panic, message, tasks: vec![task], sites: vec![site] };
-                run.engine.fail(failure);
-                run.next = Next::Over;
+            if run.ending {
+                return;
             }
-            run.fibers[run.running.index()].yielder()
+            let task = run.running;
+            let panic = run.fibers[task.index()].panic.clone();
+            let (what, site) =
+                panic.map_or((String::from("a resumed panic"), SiteId::UNKNOWN), |p| (p.message, p.site));
+            let message =
+                format!("panic while unwinding from another panic, which aborts the process: {what}");
+            let failure = Failure { kind: FailureKind::Panic, message, tasks: vec![task], sites: vec![site] };
+            run.engine.fail(failure);
+            run.next = Next::Over;
         });
-        // SAFETY: as in `switch`.
-        unsafe { &*yielder }.suspend(Report::Stuck);
-        unreachable!("raddle bug: a task that was given up runs again")
     }
 }
 
