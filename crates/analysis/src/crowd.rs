@@ -3,7 +3,7 @@
 
 use crate::clocks::{Clocks, Epoch};
 use alloc::vec::Vec;
-use raddle_model::SiteId;
+use raddle_model::{Event, SiteId};
 
 /// An access to memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,6 +19,19 @@ pub(crate) struct Access {
 impl Access {
     /// None yet: before everything.
     pub(crate) const NEVER: Access = Access { epoch: Epoch::NEVER, site: SiteId::UNKNOWN, index: 0 };
+
+    /// What an event does, in an epoch of its task.
+    #[inline]
+    pub(crate) fn new(event: &Event, epoch: Epoch) -> Access {
+        Access { epoch, site: event.op.site, index: event.index }
+    }
+
+    /// The same task again, in the same epoch.
+    #[inline]
+    pub(crate) fn repeat(&mut self, event: &Event) {
+        self.site = event.op.site;
+        self.index = event.index;
+    }
 }
 
 /// A few bytes for the common case, and a place in the [`Pool`] for the other.

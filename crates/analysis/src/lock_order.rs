@@ -198,7 +198,7 @@ impl LockOrder {
         self.path.pop();
     }
 
-    /// Whether the tasks of two edges can stand there at the same time.
+    /// Whether two tasks can stand there at the same time. One task's edges are ordered.
     fn compatible(&self, old: u32, new: u32) -> bool {
         let (a, b) = (&self.candidates[old as usize], &self.candidates[new as usize]);
         let (early, late) = if old < new { (old, b) } else { (new, a) };
@@ -207,9 +207,7 @@ impl LockOrder {
             let held = (c.edge.held, c.holds_shared);
             core::iter::once(held).chain(c.gates.iter().copied())
         }
-        a.edge.task != b.edge.task
-            && !all(a).any(|x| all(b).any(|y| meet(&x, &y)))
-            && late.past.binary_search(&early).is_err()
+        !all(a).any(|x| all(b).any(|y| meet(&x, &y))) && late.past.binary_search(&early).is_err()
     }
 
     /// Whether the first waits for what the second holds.

@@ -16,7 +16,7 @@
 //! synchronized types have none: so the clocks stand still until a campaign has seen a plain
 //! access. The run that shows the first one has [`Races::missed`] it and is to be run again.
 //!
-//! One shadow stands for a whole object. Spans slot in at [`Races::place`], which alone knows what
+//! One shadow stands for a whole object. Spans slot in at `Races::place`, which alone knows what
 //! a shadow stands for; until then a front end whose objects have parts must name each part.
 
 use crate::clocks::{Clocks, Edges, Epoch, Release};
@@ -109,20 +109,22 @@ impl Race {
 struct Shadow {
     write: Access,
     reads: Crowd,
+}
+
+const UNTOUCHED: Shadow = Shadow { write: Access::NEVER, reads: Crowd::EMPTY };
+
+/// What is remembered of atomic accesses to it, beside the shadow since it is seldom there.
+#[derive(Clone, Copy, Debug)]
+struct Atomics {
     loads: Crowd,
     stores: Crowd,
 }
 
-const UNTOUCHED: Shadow =
-    Shadow { write: Access::NEVER, reads: Crowd::EMPTY, loads: Crowd::EMPTY, stores: Crowd::EMPTY };
+const NO_ATOMICS: Atomics = Atomics { loads: Crowd::EMPTY, stores: Crowd::EMPTY };
 
 impl Shadow {
     fn has_plain(&self) -> bool {
         self.write.epoch.time != 0 || !self.reads.is_empty()
-    }
-
-    fn has_atomic(&self) -> bool {
-        !self.loads.is_empty() || !self.stores.is_empty()
     }
 }
 
@@ -136,6 +138,7 @@ pub struct Races {
     missed_mix: bool,
     clocks: Clocks,
     shadows: Vec<Shadow>,
+    atomics: Vec<Atomics>,
     pool: Pool,
     // A read-modify-write of which the front end may yet say that it stored nothing.
     unsettled: Option<Event>,
@@ -185,65 +188,72 @@ impl Races {
         place
     }
 
+    /// The first plain access to an atomic shows that both occur.
     #[inline]
-    fn access(&self, event: &Event, epoch: Epoch) -> Access {
-        Access { epoch, site: event.op.site, index: event.index }
-    }
-
-    /// A plain access to something atomic, or the other way round, while only plain ones were kept.
-    #[cold]
-    fn mix(&mut self) {
-        self.missed_mix |= !self.mixed;
+    fn meet(&mut self, event: &Event, world: &World, shadow: &Shadow) {
+        if !shadow.has_plain() && world.object(event.op.object).state == State::Atomic {
+            self.missed_mix |= !self.mixed;
+        }
     }
 
     #[inline]
     fn read(&mut self, event: &Event, world: &World) {
         let place = self.place(&event.op);
-        let access = self.access(event, self.clocks.now(event.task));
+        let epoch = self.clocks.now(event.task);
         let shadow = &mut self.shadows[place];
-        if shadow.reads.is_only(access.epoch) {
-            shadow.reads.one = access;
-            return;
+        if shadow.reads.is_only(epoch) {
+            shadow.reads.one.repeat(event);
+        } else {
+            self.read_anew(event, world, place, epoch);
         }
-        let Shadow { write, stores, .. } = *shadow;
-        if !shadow.has_plain() && world.object(event.op.object).state == State::Atomic {
-            self.mix();
-        }
+    }
+
+    #[inline(never)]
+    fn read_anew(&mut self, event: &Event, world: &World, place: usize, epoch: Epoch) {
+        let shadow = self.shadows[place];
+        let Shadow { write, mut reads } = shadow;
+        self.meet(event, world, &shadow);
         self.check(event, write, RaceKind::WriteRead, false);
-        self.check_crowd(event, stores, RaceKind::WriteRead, true);
-        let mut reads = self.shadows[place].reads;
-        self.pool.add(&mut reads, access, &self.clocks);
+        if let Some(&Atomics { stores, .. }) = self.atomics.get(place) {
+            self.check_crowd(event, stores, RaceKind::WriteRead, true);
+        }
+        self.pool.add(&mut reads, Access::new(event, epoch), &self.clocks);
         self.shadows[place].reads = reads;
     }
 
     #[inline]
     fn write(&mut self, event: &Event, world: &World) {
         let place = self.place(&event.op);
-        let access = self.access(event, self.clocks.now(event.task));
+        let epoch = self.clocks.now(event.task);
         let shadow = &mut self.shadows[place];
-        let Shadow { write, mut reads, loads, stores } = *shadow;
-        let alone = reads.is_empty() || reads.is_only(access.epoch);
-        if write.epoch == access.epoch && alone && !shadow.has_atomic() {
-            shadow.write = access;
-            return;
+        let alone = shadow.reads.is_empty() || shadow.reads.is_only(epoch);
+        if shadow.write.epoch == epoch && alone && place >= self.atomics.len() {
+            shadow.write.repeat(event);
+        } else {
+            self.write_anew(event, world, place, epoch);
         }
-        if !shadow.has_plain() && world.object(event.op.object).state == State::Atomic {
-            self.mix();
-        }
+    }
+
+    #[inline(never)]
+    fn write_anew(&mut self, event: &Event, world: &World, place: usize, epoch: Epoch) {
+        let shadow = self.shadows[place];
+        let Shadow { write, mut reads } = shadow;
+        self.meet(event, world, &shadow);
         self.check(event, write, RaceKind::WriteWrite, false);
         self.check_crowd(event, reads, RaceKind::ReadWrite, false);
-        self.check_crowd(event, loads, RaceKind::ReadWrite, true);
-        self.check_crowd(event, stores, RaceKind::WriteWrite, true);
+        if let Some(&Atomics { loads, stores }) = self.atomics.get(place) {
+            self.check_crowd(event, loads, RaceKind::ReadWrite, true);
+            self.check_crowd(event, stores, RaceKind::WriteWrite, true);
+        }
         self.pool.empty(&mut reads);
-        let shadow = &mut self.shadows[place];
-        shadow.reads = reads;
-        shadow.write = access;
+        self.shadows[place] = Shadow { write: Access::new(event, epoch), reads };
     }
 
     /// Nobody has said that the read-modify-write failed.
     #[inline]
     fn settle(&mut self) {
-        if let Some(rmw) = self.unsettled.take() {
+        if let Some(rmw) = self.unsettled {
+            self.unsettled = None;
             self.atomic(&rmw);
         }
     }
@@ -255,17 +265,18 @@ impl Races {
         let place = event.op.object.index();
         let plain = self.shadows.get(place).is_some_and(Shadow::has_plain);
         if self.mixed || plain {
-            self.atomic_shadow(event, epoch, plain);
+            self.missed_mix |= !self.mixed;
+            self.keep_atomic(event, epoch);
         }
     }
 
-    fn atomic_shadow(&mut self, event: &Event, epoch: Epoch, plain: bool) {
-        if plain {
-            self.mix();
-        }
+    fn keep_atomic(&mut self, event: &Event, epoch: Epoch) {
         let place = self.place(&event.op);
-        let access = self.access(event, epoch);
-        let Shadow { write, reads, .. } = self.shadows[place];
+        if place >= self.atomics.len() {
+            self.atomics.resize(place + 1, NO_ATOMICS);
+        }
+        let access = Access::new(event, epoch);
+        let Shadow { write, reads } = self.shadows[place];
         let stores = event.op.kind != Kind::Load;
         if stores {
             self.check(event, write, RaceKind::WriteWrite, false);
@@ -273,8 +284,11 @@ impl Races {
         } else {
             self.check(event, write, RaceKind::WriteRead, false);
         }
-        let shadow = &mut self.shadows[place];
-        let crowd = if stores { &mut shadow.stores } else { &mut shadow.loads };
+        let atomics = &mut self.atomics[place];
+        let crowd = match stores {
+            true => &mut atomics.stores,
+            false => &mut atomics.loads,
+        };
         self.pool.add(crowd, access, &self.clocks);
     }
 
@@ -335,6 +349,7 @@ impl Analysis for Races {
         if self.watching {
             self.clocks.begin();
             self.shadows.clear();
+            self.atomics.clear();
             self.pool.begin();
             self.unsettled = None;
             self.findings.clear();

@@ -4,7 +4,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
-use raddle_model::{ObjectId, Plan, SiteId, Trace, Verdict};
+pub use raddle_model::{ObjectInfo, Place};
+use raddle_model::{Plan, SiteId, Trace, Verdict};
 
 /// Two accesses that nothing orders.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,30 +55,6 @@ pub struct Run {
     pub objects: Vec<ObjectInfo>,
     /// Path of each task from main, by dense id; with its name, if the program gave it one.
     pub tasks: Vec<String>,
-}
-
-/// What an object is, for people.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ObjectInfo {
-    /// Its id in the trace.
-    pub id: ObjectId,
-    /// `mutex`, `atomic`, …
-    pub noun: String,
-    /// Where it was first used.
-    pub site: SiteId,
-}
-
-/// Where a site is.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Place {
-    /// Source file; empty if unknown.
-    pub file: String,
-    /// Line, from 1.
-    pub line: u32,
-    /// Column, from 1.
-    pub column: u32,
-    /// Function, if known.
-    pub function: String,
 }
 
 /// What the explorer says after each run of a batch.

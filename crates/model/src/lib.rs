@@ -24,5 +24,5 @@ pub use op::{Access, Kind, Mode, Op, Order, Span};
 pub use plan::{Decision, Plan, PointSet, Schedule, SpinMode, Tail, TimeMode};
 pub use policy::{Choice, Divergence, Pending, Pick, Policy, View};
 pub use taskset::TaskSet;
-pub use trace::{Analysis, Event, Outcome, Recorder, Trace};
+pub use trace::{Analysis, Event, ObjectInfo, Outcome, Place, Recorder, Trace};
 pub use world::World;

@@ -50,8 +50,10 @@ pub enum Tail {
     Walks(Weights),
     /// Prefers what earlier runs have not covered.
     Coverage(Covered),
-    /// The task that ran last goes on; else the lowest.
+    /// The task that ran last goes on; else the next in turn.
     Stay,
+    /// The same, except where a switch is wished for and possible.
+    Wishes(Wishes),
     /// Nothing: the prefix is the whole run, and a run that goes on has diverged.
     None,
 }
@@ -86,6 +88,27 @@ pub struct Contended {
     pub object: u32,
     /// Whether it writes.
     pub write: bool,
+}
+
+/// Switches and choices to be made where they are possible: a schedule that can be edited, since what
+/// it says of one task does not depend on what the others have done before.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Wishes {
+    /// Sorted, at most one for each place.
+    pub switches: Vec<Switch>,
+    /// Values of choices, in the order in which they come up.
+    pub choices: Vec<u32>,
+}
+
+/// Who is to run after a task has done so much.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Switch {
+    /// Stable name of the task that ran last; 0 at the start of the run.
+    pub from: u64,
+    /// How many events it has had.
+    pub events: u32,
+    /// Stable name of the task that is to run.
+    pub to: u64,
 }
 
 /// What `coverage` has seen so far: sorted sites and pairs of sites at which switches happened.
@@ -244,6 +267,7 @@ impl Tail {
             Tail::Walks(_) => "walks",
             Tail::Coverage(_) => "coverage",
             Tail::Stay => "stay",
+            Tail::Wishes(_) => "wishes",
             Tail::None => "replay",
         })
     }

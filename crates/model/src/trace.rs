@@ -1,9 +1,11 @@
 //! Events and traces: what happened in a run.
 
-use crate::ids::TaskId;
+use crate::ids::{ObjectId, SiteId, TaskId};
 use crate::op::Op;
 use crate::plan::Schedule;
 use crate::world::World;
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// How an operation ended.
@@ -137,4 +139,39 @@ impl Analysis for Recorder {
     fn event(&mut self, event: &Event, _: &World) {
         self.events.push(*event);
     }
+}
+
+/// Where a site is, for people and for what must survive a rebuild.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub struct Place {
+    /// Source file; empty if unknown.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1; 0 if unknown.
+    pub column: u32,
+    /// Function; empty if unknown.
+    pub function: String,
+}
+
+impl Place {
+    /// `src/lib.rs:12:5`, or nothing if the place is unknown.
+    pub fn link(&self) -> String {
+        match self {
+            Place { file, .. } if file.is_empty() => String::new(),
+            Place { file, line, column: 0, .. } => format!("{file}:{line}"),
+            Place { file, line, column, .. } => format!("{file}:{line}:{column}"),
+        }
+    }
+}
+
+/// What an object is, for people.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ObjectInfo {
+    /// Its id in the trace.
+    pub id: ObjectId,
+    /// `mutex`, `atomic`, …
+    pub noun: String,
+    /// Where it was first used.
+    pub site: SiteId,
 }

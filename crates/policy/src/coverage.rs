@@ -31,6 +31,11 @@ impl<D: Dice> Coverage<D> {
         Coverage { dice, before, here: Covered::default(), new: TaskSet::EMPTY }
     }
 
+    /// What this run has covered that no earlier one had.
+    pub fn new_in_this_run(&self) -> &Covered {
+        &self.here
+    }
+
     fn covers(&self, from: SiteId, to: SiteId) -> bool {
         self.before.contains(from, to) || self.here.contains(from, to)
     }

@@ -18,6 +18,7 @@ pub mod stay;
 pub mod strategies;
 pub mod walks;
 pub mod weights;
+pub mod wishes;
 
 pub use planned::Planned;
 pub use strategies::{Strategy, UnknownStrategy, parse, strategies};

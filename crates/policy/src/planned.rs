@@ -8,6 +8,7 @@ use crate::random::Random;
 use crate::rapos::Rapos;
 use crate::stay::Stay;
 use crate::walks::Walks;
+use crate::wishes::Wishful;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -32,6 +33,7 @@ enum AnyTail {
     Walks(Box<Walks>),
     Coverage(Box<Coverage>),
     Stay(Stay),
+    Wishes(Box<Wishful>),
     None,
 }
 
@@ -45,6 +47,7 @@ macro_rules! each {
             AnyTail::Walks($policy) => $body,
             AnyTail::Coverage($policy) => $body,
             AnyTail::Stay($policy) => $body,
+            AnyTail::Wishes($policy) => $body,
             AnyTail::None => $none,
         }
     };
@@ -62,6 +65,7 @@ impl Planned {
             Tail::Walks(weights) => AnyTail::Walks(Box::new(Walks::new(rng, weights.clone()))),
             Tail::Coverage(covered) => AnyTail::Coverage(Box::new(Coverage::new(rng, covered.clone()))),
             Tail::Stay => AnyTail::Stay(Stay),
+            Tail::Wishes(wishes) => AnyTail::Wishes(Box::new(Wishful::new(wishes.clone()))),
             Tail::None => AnyTail::None,
         };
         Planned { prefix: plan.prefix.decisions.clone(), position: 0, tail }

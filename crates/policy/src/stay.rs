@@ -1,8 +1,8 @@
 //! `stay`: the quiet tail of systematic search and of shrinking. The task that ran last goes on;
-//! if it cannot, the one with the lowest id does. Choices take their first value.
+//! if it cannot, or offers the processor, the next in turn does. Choices take their first value.
 
 use alloc::boxed::Box;
-use raddle_model::{Choice, Divergence, Pick, Policy, View};
+use raddle_model::{Choice, Divergence, Pick, Policy, TaskId, View};
 
 /// Never preempts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -10,11 +10,7 @@ pub struct Stay;
 
 impl Policy for Stay {
     fn pick(&mut self, view: &View<'_>) -> Pick {
-        let current = view.current.filter(|&task| view.enabled.contains(task));
-        // One that offers the processor is taken at its word, or two tasks that yield to each
-        // other would never end.
-        let current = current.filter(|&task| !view.op(task).offers_processor());
-        Pick::Run(current.or(next_after(view)).expect("raddle bug: nobody to pick"))
+        Pick::Run(stay(view))
     }
 
     fn choose(&mut self, _: &Choice) -> Result<u32, Box<Divergence>> {
@@ -24,8 +20,17 @@ impl Policy for Stay {
     fn restart(&mut self, _: u64) {}
 }
 
+/// Who runs if nobody is preempted.
+pub(crate) fn stay(view: &View<'_>) -> TaskId {
+    let current = view.current.filter(|&task| view.enabled.contains(task));
+    // One that offers the processor is taken at its word, or two tasks that yield to each other would
+    // never end.
+    let current = current.filter(|&task| !view.op(task).offers_processor());
+    current.or(next_after(view)).expect("raddle bug: nobody to pick")
+}
+
 /// The next enabled task in turn, so that those who offer the processor take turns.
-fn next_after(view: &View<'_>) -> Option<raddle_model::TaskId> {
+fn next_after(view: &View<'_>) -> Option<TaskId> {
     let after = view.current.and_then(|current| view.enabled.iter().find(|&task| task > current));
     after.or(view.enabled.first())
 }

@@ -1,8 +1,18 @@
 //! The library front end: std-shaped types under a scheduler.
 
+mod check;
 mod rt;
 pub mod sync;
 pub mod thread;
+
+pub use check::{Check, Error, Found, Report, check, replay};
+pub use raddle_macros::test;
+
+/// What `#[raddle::test]` expands to.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::check::fail_on_error;
+}
 
 /// For the speed experiment only.
 #[doc(hidden)]

@@ -34,6 +34,8 @@ pub const SWEEPS: &[Sweep] = &[
     sweep("fig1_runs", 100_000, 100_000, "runs of each policy on fig. 1 of the RAPOS paper"),
     sweep("mutant_runs", 100_000, 100_000, "runs within which a broken fingerprint must be caught"),
     sweep("memory_runs", 300_000, 10_000_000, "runs over which memory must stay flat"),
+    sweep("sync_programs", 10_000, 200_000, "random programs whose sync order and races are recomputed"),
+    sweep("lock_programs", 200, 4_000, "random programs whose lock cycles are compared with deadlocks"),
     sweep("rapos_experiments", 5, 25, "repetitions of each experiment of table 1"),
 ];
 

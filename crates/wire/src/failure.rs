@@ -10,7 +10,8 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use raddle_model::{Failure, ObjectId, Plan, SiteId, Trace};
+use raddle_model::{Failure, Plan, SiteId, Trace};
+pub use raddle_model::{ObjectInfo, Place};
 
 /// Characters of the message that the file's head shows.
 const NOTE_MAX: usize = 200;
@@ -42,30 +43,6 @@ pub enum Target {
         /// What it read from standard input.
         stdin: Vec<u8>,
     },
-}
-
-/// Where a site is.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
-pub struct Place {
-    /// Source file; empty if unknown.
-    pub file: String,
-    /// Line, from 1.
-    pub line: u32,
-    /// Column, from 1.
-    pub column: u32,
-    /// Function; empty if unknown.
-    pub function: String,
-}
-
-/// What an object is, for people.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ObjectInfo {
-    /// Its id in the trace.
-    pub id: ObjectId,
-    /// `mutex`, `atomic`, …
-    pub noun: String,
-    /// Where it was first used.
-    pub site: SiteId,
 }
 
 /// How it was found.

@@ -5,9 +5,8 @@ use crate::oracle::Oracle;
 use crate::program::run;
 use raddle_analysis::Clocks;
 use raddle_model::{Analysis, Kind, Rng};
+use raddle_tiers::size;
 use std::collections::BTreeMap;
-
-const PROGRAMS: u64 = 20_000;
 
 #[test]
 fn happens_before_is_equal_for_all_pairs() {
@@ -15,7 +14,7 @@ fn happens_before_is_equal_for_all_pairs() {
     let mut kinds: BTreeMap<Kind, u32> = BTreeMap::new();
     let mut ordered = 0u64;
     let mut pairs = 0u64;
-    for number in 0..PROGRAMS {
+    for number in 0..size("sync_programs") {
         let program = generate::program(&mut Rng::new(number), false);
         let steps = run(&program, number);
         let oracle = Oracle::new(&steps);

@@ -8,6 +8,7 @@ use raddle_analysis::locksets::{Class, SiteClasses};
 use raddle_analysis::{LockOrder, LockSets};
 use raddle_model::objects::State;
 use raddle_model::{Dice, Kind, Mode, ObjectId, Rng, SiteId, TaskId, World};
+use raddle_tiers::size;
 
 const A: u32 = 0;
 const B: u32 = 1;
@@ -158,7 +159,7 @@ fn deadlocked(steps: &[Step]) -> bool {
 #[test]
 fn cycles_are_the_deadlocks_of_simple_programs() {
     let mut with = [0, 0];
-    for number in 0..400 {
+    for number in 0..size("lock_programs") {
         let rng = &mut Rng::new(number);
         let tasks = 2 + rng.below(2) as usize;
         let mut scripts = vec![Vec::new(); tasks];
@@ -222,7 +223,7 @@ fn definition(steps: &[Step], cell: ObjectId) -> Option<(Class, Vec<ObjectId>)> 
 fn classes_are_those_of_the_definition() {
     let mut sets = LockSets::default();
     let mut seen = [0u32; 4];
-    for number in 0..10_000 {
+    for number in 0..size("sync_programs") {
         let program = generate::program(&mut Rng::new(number), false);
         let steps = run(&program, number);
         feed(&steps, &mut sets);

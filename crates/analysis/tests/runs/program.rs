@@ -199,6 +199,7 @@ impl Machine<'_> {
                 return op;
             }
             self.tasks[task.index()].at += 1;
+            self.tasks[task.index()].half = false;
         }
     }
 

@@ -6,8 +6,7 @@ use crate::program::{Do, Program, Step, mutex, object, run};
 use raddle_analysis::Races;
 use raddle_analysis::races::{Race, RaceKind};
 use raddle_model::{Analysis, Event, Kind, ObjectId, Rng};
-
-const PROGRAMS: u64 = 20_000;
+use raddle_tiers::size;
 
 pub(crate) fn watch(races: &mut Races, steps: &[Step]) {
     races.begin();
@@ -57,7 +56,7 @@ fn first_races_are_those_of_the_oracle() {
     for mixed in [false, true] {
         let mut races = Races::watching_at_once();
         let (mut racy, mut clean) = (0u32, 0u32);
-        for number in 0..PROGRAMS {
+        for number in 0..size("sync_programs") {
             let program = generate::program(&mut Rng::new(number), mixed);
             let steps = run(&program, number);
             let oracle = Oracle::new(&steps);

@@ -6,8 +6,11 @@ use super::panics;
 use super::slot::{CarrierId, Mark};
 use super::watch::Watch;
 use super::{Heart, Run as Inner, drive, enter, site};
+use raddle_analysis::races::Race;
 use raddle_engine::{Engine, Next};
-use raddle_explore::target::{Digest, Flow, Learned, ObjectInfo, Place, Run, Sink, Target, TargetError};
+use raddle_explore::target::{
+    Digest, Flow, Learned, ObjectInfo, Place, RaceFound, Run, Sink, Target, TargetError,
+};
 use raddle_model::{Failure, FailureKind, Plan, Recorder, Rng, SiteId, Tail, TaskId, Trace, Verdict};
 use raddle_policy::Planned;
 use std::ops::Range;
@@ -33,7 +36,14 @@ enum Command {
 enum Reply {
     Chunk(Vec<Digest>),
     BatchDone,
-    Recorded(Box<Run>),
+    Recorded(Box<Recorded>),
+    /// The carrier can do no more runs; some of the batch may be left.
+    Retired,
+}
+
+struct Recorded {
+    run: Run,
+    retired: bool,
 }
 
 struct Carrier {
@@ -126,7 +136,12 @@ impl Target for LibraryTarget {
         let command = Command::Record(Box::new(plan.clone()));
         self.carrier()?.commands.send(command).map_err(|_| gone())?;
         match self.wait()? {
-            Some(Reply::Recorded(run)) => Ok(*run),
+            Some(Reply::Recorded(run)) => {
+                if run.retired {
+                    self.carrier = None;
+                }
+                Ok(run.run)
+            }
             Some(_) => Err(TargetError { message: String::from("raddle bug: another reply was expected") }),
             None => {
                 let digest = Digest { seed: plan.seed, ..self.hung(plan) };
@@ -145,7 +160,11 @@ impl Target for LibraryTarget {
             carrier.commands.send(command).map_err(|_| gone())?;
             loop {
                 let chunk = match self.wait()? {
-                    Some(Reply::BatchDone) => break,
+                    Some(Reply::BatchDone) => return Ok(()),
+                    Some(Reply::Retired) => {
+                        self.carrier = None;
+                        break;
+                    }
                     Some(Reply::Chunk(chunk)) => chunk,
                     Some(_) => {
                         return Err(TargetError { message: String::from("raddle bug: a stray reply") });
@@ -183,7 +202,16 @@ impl LibraryTarget {
     fn stop(&mut self) -> Result<(), TargetError> {
         if let Some(carrier) = &self.carrier {
             carrier.stop.store(true, Ordering::Relaxed);
-            while !matches!(self.wait()?, None | Some(Reply::BatchDone)) {}
+            loop {
+                match self.wait()? {
+                    Some(Reply::BatchDone) => break,
+                    None | Some(Reply::Retired) => {
+                        self.carrier = None;
+                        break;
+                    }
+                    Some(_) => {}
+                }
+            }
         }
         Ok(())
     }
@@ -238,12 +266,14 @@ impl Worker {
             beats: 0,
             at_end: Vec::new(),
         };
-        while let Ok(command) = commands.recv() {
+        // A retired carrier ends, and the target starts another: std's counters of this thread are off
+        // after a panic that was never finished.
+        while let (false, Ok(command)) = (state.retired, commands.recv()) {
             let told = match command {
                 Command::Sample(plan, runs) => self.batch(&mut state, &plan, runs),
                 Command::Record(plan) => {
                     let run = self.record(&mut state, &plan);
-                    self.replies.send(Reply::Recorded(Box::new(run)))
+                    self.replies.send(Reply::Recorded(Box::new(Recorded { run, retired: state.retired })))
                 }
             };
             if told.is_err() {
@@ -271,26 +301,31 @@ impl Worker {
                 self.replies.send(Reply::Chunk(std::mem::take(&mut chunk)))?;
                 since = Instant::now();
             }
+            if state.retired {
+                break;
+            }
         }
         if state.engine.analysis().weak_orders {
             self.weak_orders.store(true, Ordering::Relaxed);
         }
         self.replies.send(Reply::Chunk(chunk))?;
-        self.replies.send(Reply::BatchDone)
+        self.replies.send(if state.retired { Reply::Retired } else { Reply::BatchDone })
     }
 
     fn one(&self, state: &mut Inner, plan: &Plan, run: u64, seed: u64, record: bool) -> Digest {
         self.heart.run.store(run, Ordering::Relaxed);
-        if state.retired {
-            // std's counters of this thread are off after a panic that was never finished, so the
-            // run happens on a thread of its own.
-            return self.elsewhere(plan, run, seed);
-        }
-        raddle_model::Policy::restart(state.engine.policy_mut(), seed);
-        state.engine.begin(plan, record);
-        state.mark = self.id.next_run();
-        let verdict = enter(state, |rt| drive(rt, &*self.body));
-        self.id.end_run();
+        let verdict = loop {
+            raddle_model::Policy::restart(state.engine.policy_mut(), seed);
+            state.engine.begin(plan, record);
+            state.mark = self.id.next_run();
+            let verdict = enter(state, |rt| drive(rt, &*self.body));
+            self.id.end_run();
+            // The first plain access of the campaign turns race detection on: that run is run again.
+            if !state.engine.analysis().races.missed() || state.retired {
+                break verdict;
+            }
+        };
+        let races = races(state);
         let world = state.engine.world();
         Digest {
             run,
@@ -299,12 +334,8 @@ impl Worker {
             fingerprint: state.engine.analysis().fingerprint.value(),
             steps: state.engine.steps(),
             tasks: world.tasks().len() as u32,
-            learned: Learned { releases: state.engine.saw_try() && !plan.points.releases, races: Vec::new() },
+            learned: Learned { releases: state.engine.saw_try() && !plan.points.releases, races },
         }
-    }
-
-    fn elsewhere(&self, _: &Plan, _: u64, _: u64) -> Digest {
-        panic!("raddle bug: a retired carrier was asked for a run")
     }
 
     fn record(&self, state: &mut Inner, plan: &Plan) -> Run {
@@ -330,4 +361,12 @@ impl Worker {
         let tasks = (0..world.tasks().len()).map(name).collect();
         Run { objects: objects.collect(), tasks, digest, trace }
     }
+}
+
+/// The races of the run that has just ended.
+fn races(state: &mut Inner) -> Vec<RaceFound> {
+    let findings = state.engine.analysis_mut().races.findings().to_vec();
+    let world = state.engine.world();
+    let found = |race: &Race| RaceFound { sites: race.sites(), message: race.message(world) };
+    findings.iter().map(found).collect()
 }

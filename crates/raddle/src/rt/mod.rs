@@ -398,7 +398,8 @@ pub(crate) fn drive(rt: Rt, body: &(dyn Fn() + Send + Sync)) -> Verdict {
     }
     clear_away(rt);
     rt.with(|run| {
-        let verdict = run.engine.verdict().cloned().expect("raddle bug: a run that is over has no verdict");
+        let fingerprint = run.engine.analysis().fingerprint.value();
+        let verdict = run.engine.close(fingerprint);
         if verdict == Verdict::Finished
             && let Some((task, panic)) = run.first_panic(|fiber| !fiber.joined)
         {

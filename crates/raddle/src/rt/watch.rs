@@ -1,6 +1,6 @@
 //! What is watched in every run, and what only in those that are recorded in full.
 
-use raddle_analysis::Fingerprint;
+use raddle_analysis::{Fingerprint, Races};
 use raddle_model::{Analysis, Event, Kind, Order, Recorder, World};
 
 /// The analyses of the library front end.
@@ -8,6 +8,8 @@ use raddle_model::{Analysis, Event, Kind, Order, Recorder, World};
 pub(crate) struct Watch {
     /// Always on.
     pub(crate) fingerprint: Fingerprint,
+    /// Costs a branch until a plain access was seen.
+    pub(crate) races: Races,
     /// On in runs that are recorded in full.
     pub(crate) recorder: Option<Recorder>,
     /// Whether an atomic weaker than sequentially consistent was executed, in any run.
@@ -17,12 +19,14 @@ pub(crate) struct Watch {
 impl Analysis for Watch {
     fn begin(&mut self) {
         self.fingerprint.begin();
+        self.races.begin();
         self.recorder.begin();
     }
 
     #[inline]
     fn event(&mut self, event: &Event, world: &World) {
         self.fingerprint.event(event, world);
+        self.races.event(event, world);
         if event.op.order != Order::SeqCst && matches!(event.op.kind, Kind::Load | Kind::Store | Kind::Rmw) {
             self.weak_orders = true;
         }

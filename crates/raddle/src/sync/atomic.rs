@@ -40,6 +40,16 @@ fn unchanged(at: Option<(Rt, ObjectId)>) {
     }
 }
 
+/// Says that a compare-exchange stored nothing: it was a load with its failure ordering.
+fn failed_exchange(at: Option<(Rt, ObjectId)>, failure: Ordering) {
+    if let Some((rt, _)) = at
+        && !rt.ending()
+    {
+        rt.with(|run| run.engine.analysis_mut().races.failed_exchange(order(failure)));
+    }
+    unchanged(at);
+}
+
 macro_rules! basic {
     ($name:ident $(<$T:ident>)?, $value:ty) => {
         #[doc = concat!("As [`std::sync::atomic::", stringify!($name), "`].")]
@@ -108,7 +118,9 @@ macro_rules! basic {
             ) -> Result<$value, $value> {
                 let at = arrive(self, &self.slot, Kind::Rmw, success, here!());
                 let result = self.value.compare_exchange(current, new, success, failure);
-                if result.is_err() || current == new {
+                if result.is_err() {
+                    failed_exchange(at, failure);
+                } else if current == new {
                     unchanged(at);
                 }
                 result

@@ -4,7 +4,7 @@ use super::{Misfit, mirror};
 use crate::pack::{self, Reader};
 use alloc::vec::Vec;
 use raddle_model::SiteId;
-use raddle_model::plan::{self as model, Covered, TaskWeight, Weights};
+use raddle_model::plan::{self as model, Covered, Switch, TaskWeight, Weights, Wishes};
 use serde::{Deserialize, Serialize};
 
 mirror!(TimeMode of raddle_model::TimeMode { Any, Lazy });
@@ -69,6 +69,11 @@ enum Tail {
     },
     Stay,
     None,
+    Wishes {
+        /// From, events, to.
+        switches: Vec<([u8; 8], u32, [u8; 8])>,
+        choices: Vec<u32>,
+    },
 }
 
 /// An access that conflicts with one of another task.
@@ -124,6 +129,13 @@ impl From<&raddle_model::Tail> for Tail {
                 pairs: pairs.iter().map(|&(from, to)| (from.0, to.0)).collect(),
             },
             Model::Stay => Tail::Stay,
+            Model::Wishes(Wishes { switches, choices }) => Tail::Wishes {
+                switches: switches
+                    .iter()
+                    .map(|&Switch { from, events, to }| (from.to_le_bytes(), events, to.to_le_bytes()))
+                    .collect(),
+                choices: choices.clone(),
+            },
             Model::None => Tail::None,
         }
     }
@@ -149,6 +161,14 @@ impl From<Tail> for raddle_model::Tail {
                 pairs: pairs.into_iter().map(|(from, to)| (SiteId(from), SiteId(to))).collect(),
             }),
             Tail::Stay => Model::Stay,
+            Tail::Wishes { switches, choices } => {
+                let switch = |(from, events, to): ([u8; 8], u32, [u8; 8])| Switch {
+                    from: u64::from_le_bytes(from),
+                    events,
+                    to: u64::from_le_bytes(to),
+                };
+                Model::Wishes(Wishes { switches: switches.into_iter().map(switch).collect(), choices })
+            }
             Tail::None => Model::None,
         }
     }

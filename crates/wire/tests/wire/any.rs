@@ -2,7 +2,7 @@
 
 use crate::samples::{KINDS, MODES, ORDERS};
 use proptest::prelude::*;
-use raddle_model::plan::{Contended, Covered, TaskWeight, Weights};
+use raddle_model::plan::{Contended, Covered, Switch, TaskWeight, Weights, Wishes};
 use raddle_model::{
     Decision, Event, ObjectId, Op, Outcome, Plan, PointSet, Schedule, SiteId, Span, SpinMode, Tail, TaskId,
     TimeMode, Trace,
@@ -42,6 +42,7 @@ fn any_tail() -> impl Strategy<Value = Tail> {
     let weight = (any::<u64>(), prop::collection::vec(access, 0..5));
     let weight = weight.prop_map(|(name, accesses)| TaskWeight { name, accesses });
     let pair = (any::<u32>(), any::<u32>()).prop_map(|(a, b)| (SiteId(a), SiteId(b)));
+    let switch = any::<(u64, u32, u64)>().prop_map(|(from, events, to)| Switch { from, events, to });
     prop_oneof![
         prop::sample::select(vec![Tail::Random, Tail::Rapos, Tail::Pos, Tail::Stay, Tail::None]),
         (any::<u32>(), any::<u64>()).prop_map(|(depth, length)| Tail::Pct { depth, length }),
@@ -49,6 +50,8 @@ fn any_tail() -> impl Strategy<Value = Tail> {
             .prop_map(|(tasks, length)| Tail::Walks(Weights { length, tasks })),
         (sorted_sites(), prop::collection::vec(pair, 0..5))
             .prop_map(|(sites, pairs)| Tail::Coverage(Covered { sites, pairs })),
+        (prop::collection::vec(switch, 0..5), prop::collection::vec(any::<u32>(), 0..5))
+            .prop_map(|(switches, choices)| Tail::Wishes(Wishes { switches, choices })),
     ]
 }
 

@@ -1,0 +1,6 @@
+//! Explorers and campaigns against toy programs.
+
+mod campaign;
+mod learning;
+mod programs;
+mod shrink;

@@ -1,0 +1,10 @@
+//! The real policies on toy programs: exact probabilities by enumeration of draws, and samples.
+
+mod classes;
+mod coverage;
+mod fairness;
+mod fig1;
+mod pct_bound;
+mod pos;
+mod support;
+mod uniform;

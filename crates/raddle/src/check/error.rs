@@ -1,0 +1,47 @@
+//! What keeps a body from being checked. Found bugs are no errors: they are in the [`super::Report`].
+
+use raddle_explore::target::TargetError;
+use std::fmt;
+
+/// Why nothing was checked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// A setting that makes no sense: what, and what would.
+    Setting(String),
+    /// The schedule or failure file cannot be read.
+    Unreadable(String),
+    /// The run left the recorded schedule.
+    Diverged(String),
+    /// No run had a second task.
+    NotControlled,
+    /// `check` was called inside a run.
+    Nested,
+    /// The target could not be run.
+    Target(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Setting(what) | Error::Unreadable(what) | Error::Diverged(what) | Error::Target(what) => {
+                f.write_str(what)
+            }
+            Error::NotControlled => f.write_str(
+                "nothing was controlled: no run made a second task with raddle::thread::spawn or \
+                 raddle::future::spawn, so there was no interleaving to choose. Does the body use std::thread?",
+            ),
+            Error::Nested => f.write_str(
+                "check was called inside a run of another check: call it from the test itself, not from the body",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<TargetError> for Error {
+    fn from(error: TargetError) -> Error {
+        Error::Target(error.message)
+    }
+}

@@ -1,0 +1,231 @@
+//! `check`: runs a body again and again, each time under another interleaving, until one fails.
+
+mod config;
+mod ending;
+mod error;
+mod files;
+mod outcome;
+mod replay;
+
+pub use ending::fail_on_error;
+pub use error::Error;
+pub use outcome::{Found, Report};
+
+use crate::rt;
+use crate::rt::carrier::{Body, LibraryTarget};
+use config::Config;
+use raddle_explore::campaign::{self, Limits};
+use raddle_explore::sample::Sample;
+use raddle_model::{Plan, PointSet, SpinMode, Tail, TimeMode};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Checks a body under the default settings; panics with a report if a run fails.
+///
+/// ```
+/// use raddle::sync::{Arc, Mutex};
+///
+/// raddle::check(|| {
+///     let sum = Arc::new(Mutex::new(0));
+///     let other = raddle::thread::spawn({
+///         let sum = sum.clone();
+///         move || *sum.lock().unwrap() += 1
+///     });
+///     *sum.lock().unwrap() += 1;
+///     other.join().unwrap();
+///     assert_eq!(*sum.lock().unwrap(), 2);
+/// });
+/// ```
+#[track_caller]
+pub fn check(body: impl Fn() + Send + Sync + 'static) {
+    Check::new().run(body);
+}
+
+/// Runs a recorded failure once more: `recorded` is a failure file's name or a schedule string.
+/// Panics with the report if it fails again, as it should, and with an error if it cannot be followed.
+#[track_caller]
+pub fn replay(recorded: &str, body: impl Fn() + Send + Sync + 'static) {
+    let mut check = Check::new();
+    check.config.replay = Some(recorded.to_owned());
+    check.run(body);
+}
+
+/// How to check. The environment has the last word: `RADDLE_STRATEGY`, `RADDLE_RUNS`,
+/// `RADDLE_TIME`, `RADDLE_SEED`, `RADDLE_REPLAY`, `RADDLE_OUT`.
+#[derive(Clone, Debug)]
+#[must_use = "nothing is checked before `run`"]
+pub struct Check {
+    config: Config,
+}
+
+impl Default for Check {
+    fn default() -> Check {
+        Check::new()
+    }
+}
+
+impl Check {
+    /// The defaults: `random`, 10,000 runs or 10 seconds, seed 0, until the first failure.
+    pub fn new() -> Check {
+        Check { config: Config::default() }
+    }
+
+    /// A strategy by name, with parameters if it has any: `"rapos"`, `"pct:depth=3"`.
+    pub fn strategy(mut self, name: &str) -> Check {
+        self.config.strategy = name.to_owned();
+        self
+    }
+
+    /// Most runs.
+    pub fn runs(mut self, runs: u64) -> Check {
+        self.config.runs = runs;
+        self
+    }
+
+    /// Most time. It decides only how many runs there are, never what they do.
+    pub fn time(mut self, time: Duration) -> Check {
+        self.config.time = time;
+        self
+    }
+
+    /// The seed of the campaign: the same seed gives the same runs.
+    pub fn seed(mut self, seed: u64) -> Check {
+        self.config.seed = seed;
+        self
+    }
+
+    /// Distinct failures that are no races after which to stop; 0 is never.
+    pub fn stop_after(mut self, failures: u64) -> Check {
+        self.config.stop_after = failures;
+        self
+    }
+
+    /// Whether data races are reported, as they are by default.
+    pub fn races(mut self, races: bool) -> Check {
+        self.config.races = races;
+        self
+    }
+
+    /// Whether every plain access is a scheduling point, rather than only those known to race.
+    pub fn all_points(mut self, all: bool) -> Check {
+        self.config.points = if all { PointSet::everything() } else { PointSet::default() };
+        self
+    }
+
+    /// Lets timed operations time out only when nobody else can run.
+    pub fn lazy_timeouts(mut self, lazy: bool) -> Check {
+        self.config.time_mode = if lazy { TimeMode::Lazy } else { TimeMode::Any };
+        self
+    }
+
+    /// Number of spurious wake-ups of condition variables that each task may have in a run.
+    pub fn spurious_wakeups(mut self, most: u32) -> Check {
+        self.config.spurious_max = most;
+        self
+    }
+
+    /// Whether a task that spins is held back while others can run, as it is by default.
+    pub fn park_spinning(mut self, park: bool) -> Check {
+        self.config.spin = if park { SpinMode::Park } else { SpinMode::Off };
+        self
+    }
+
+    /// Number of operations after which a run is given up.
+    pub fn steps_max(mut self, steps: u64) -> Check {
+        self.config.steps_max = steps;
+        self
+    }
+
+    /// Time without any operation after which a run counts as hanging.
+    pub fn hang_ms(mut self, milliseconds: u64) -> Check {
+        self.config.hang = Duration::from_millis(milliseconds);
+        self
+    }
+
+    /// Where failure files go; `raddle-out` by default.
+    pub fn out(mut self, directory: impl Into<PathBuf>) -> Check {
+        self.config.out = directory.into();
+        self
+    }
+
+    /// What the body is called in failure files; by default the test's path.
+    pub fn name(mut self, name: &str) -> Check {
+        self.config.name = Some(name.to_owned());
+        self
+    }
+
+    /// Checks the body. Panics with a report if a run fails, or if nothing could be checked.
+    #[track_caller]
+    pub fn run(self, body: impl Fn() + Send + Sync + 'static) {
+        match self.explore(body) {
+            Err(error) => panic!("raddle: {error}"),
+            Ok(report) if report.failed() => {
+                eprintln!("{}", report.text());
+                panic!("raddle: {}", report.headline());
+            }
+            Ok(report) => eprint!("{}", report.text()),
+        }
+    }
+
+    /// Checks the body and gives back what was found.
+    ///
+    /// # Errors
+    /// If nothing could be checked: a wrong setting, a schedule that cannot be followed, a body
+    /// without a second task.
+    #[track_caller]
+    pub fn explore(self, body: impl Fn() + Send + Sync + 'static) -> Result<Report, Error> {
+        let caller = std::panic::Location::caller();
+        if rt::current().is_some() {
+            return Err(Error::Nested);
+        }
+        let config = self.config.with_environment(caller)?;
+        explore(&config, Arc::new(body))
+    }
+}
+
+fn explore(config: &Config, body: Body) -> Result<Report, Error> {
+    let strategy =
+        raddle_policy::parse(&config.strategy).map_err(|error| Error::Setting(error.to_string()))?;
+    let mut target = LibraryTarget::new(body, config.hang);
+    if let Some(recorded) = &config.replay {
+        return replay::replay(config, &mut target, recorded);
+    }
+    if let Some(file) = &config.minimize {
+        return replay::minimize(config, &mut target, file);
+    }
+    if config.runs == 0 {
+        return Err(Error::Setting(String::from("0 runs check nothing: ask for at least one")));
+    }
+    if let Some(report) = replay::regressions(config, &mut target)? {
+        return Ok(report);
+    }
+    let begun = Instant::now();
+    let mut explorer = Sample::new(strategy, config.plan());
+    let limits = Limits { runs: config.runs, stop_after: config.stop_after, races: config.races };
+    let mut calls = 0u32;
+    let mut time_is_up = || {
+        // Asked after every run, which may take less than reading the clock does.
+        calls = calls.wrapping_add(1);
+        calls.is_multiple_of(64) && begun.elapsed() >= config.time
+    };
+    let summary = campaign::run(&mut target, &mut explorer, &limits, &mut time_is_up, &mut |_| ())?;
+    if summary.not_controlled && summary.failures.is_empty() {
+        return Err(Error::NotControlled);
+    }
+    let weak_orders = target.weak_orders();
+    outcome::report(config, &target, summary, begun.elapsed().as_secs_f64(), weak_orders)
+}
+
+impl Config {
+    fn plan(&self) -> Plan {
+        Plan {
+            points: self.points.clone(),
+            time: self.time_mode,
+            spin: self.spin,
+            spurious_max: self.spurious_max,
+            steps_max: self.steps_max,
+            ..Plan::new(self.seed, Tail::Random)
+        }
+    }
+}

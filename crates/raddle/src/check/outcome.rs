@@ -1,0 +1,234 @@
+//! What came of a check: the figures, and each distinct failure with its file and its report.
+
+use super::config::Config;
+use super::error::Error;
+use super::files;
+use raddle_explore::campaign::{self, Summary};
+use raddle_explore::explorer::Exhausted;
+use raddle_explore::target::{Run, Target};
+use raddle_model::{Failure, SiteId};
+use raddle_report::{Story, text};
+use raddle_wire::{SiteKey, schedule};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A distinct failure.
+#[derive(Clone, Debug)]
+pub struct Found {
+    story: Story,
+    schedule: String,
+    file: Option<PathBuf>,
+    warning: Option<String>,
+    copy: Vec<String>,
+}
+
+impl Found {
+    /// `deadlock`, `assertion`, `race`, …
+    pub fn kind(&self) -> &'static str {
+        self.story.failure.kind.name()
+    }
+
+    /// What went wrong.
+    pub fn message(&self) -> &str {
+        &self.story.failure.message
+    }
+
+    /// The run that showed it first, from 0.
+    pub fn run(&self) -> u64 {
+        self.story.run
+    }
+
+    /// The schedule string: [`crate::replay`] and `RADDLE_REPLAY` take it.
+    pub fn schedule(&self) -> &str {
+        &self.schedule
+    }
+
+    /// The failure file, if it could be written.
+    pub fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+
+    /// The files and lines involved, as `file:line:column`.
+    pub fn sites(&self) -> Vec<String> {
+        let link = |site: &SiteId| self.story.places.get(site).map(raddle_model::Place::link);
+        self.story.failure.sites.iter().filter_map(link).collect()
+    }
+
+    /// What happened, for people.
+    pub fn text(&self) -> String {
+        let mut out = text::failure(&self.story, text::Style::default(), &files::source, &self.copy);
+        if let Some(warning) = &self.warning {
+            out.push_str(&format!("\n  {warning}\n"));
+        }
+        out
+    }
+}
+
+/// What came of a check.
+#[derive(Clone, Debug)]
+pub struct Report {
+    summary: raddle_report::Summary,
+    found: Vec<Found>,
+}
+
+impl Report {
+    /// Whether anything was found.
+    pub fn failed(&self) -> bool {
+        !self.found.is_empty()
+    }
+
+    /// The distinct failures and races, in the order in which they were found.
+    pub fn failures(&self) -> &[Found] {
+        &self.found
+    }
+
+    /// Number of runs.
+    pub fn runs(&self) -> u64 {
+        self.summary.runs
+    }
+
+    /// How many of them failed.
+    pub fn failing_runs(&self) -> u64 {
+        self.summary.failing_runs
+    }
+
+    /// Number of operations in all runs.
+    pub fn steps(&self) -> u64 {
+        self.summary.steps
+    }
+
+    /// Number of distinct partial orders; an estimate if there were very many.
+    pub fn distinct_partial_orders(&self) -> u64 {
+        self.summary.distinct
+    }
+
+    /// Probability that the next run shows a partial order that was not seen yet (Good–Turing).
+    pub fn unseen_probability(&self) -> f64 {
+        self.summary.unseen_probability
+    }
+
+    /// Everything for people: each failure, then the figures.
+    pub fn text(&self) -> String {
+        let mut out: String = self.found.iter().map(|found| found.text() + "\n").collect();
+        out.push_str(&self.summary.text());
+        out
+    }
+
+    /// One line.
+    pub fn headline(&self) -> String {
+        match self.found.first() {
+            Some(found) => format!("{}: {}", found.kind(), found.message()),
+            None => String::from("no failure"),
+        }
+    }
+}
+
+/// Turns the result of a campaign into a report, and writes the failure files.
+pub(crate) fn report(
+    config: &Config,
+    target: &impl Target,
+    summary: Summary,
+    seconds: f64,
+    weak_orders: bool,
+) -> Result<Report, Error> {
+    let mut found = Vec::new();
+    for item in summary.failures.into_iter().chain(summary.races) {
+        found.push(tell(config, target, item)?);
+    }
+    let progress = summary.progress;
+    let listed = |found: &Found| raddle_report::Found {
+        kind: found.kind().to_owned(),
+        run: found.run(),
+        message: found.message().to_owned(),
+        file: found.file.as_ref().map(|file| file.display().to_string()),
+        sites: found
+            .story
+            .failure
+            .sites
+            .iter()
+            .filter_map(|site| found.story.places.get(site).cloned())
+            .collect(),
+    };
+    let summary = raddle_report::Summary {
+        program: config.body.clone(),
+        strategy: config.strategy.clone(),
+        seed: config.seed,
+        runs: progress.runs,
+        steps: progress.steps,
+        distinct: progress.distinct.value,
+        distinct_exact: progress.distinct.exact,
+        unseen_probability: progress.unseen_probability,
+        exhausted: match summary.exhausted {
+            Exhausted::No => raddle_report::Exhausted::No,
+            Exhausted::Yes => raddle_report::Exhausted::Yes,
+            Exhausted::Within(bound) => raddle_report::Exhausted::Within(bound),
+        },
+        failing_runs: progress.failing_runs,
+        failures: found.iter().map(listed).collect(),
+        seconds,
+        weak_orders,
+    };
+    Ok(Report { summary, found })
+}
+
+/// A report of one run that was replayed.
+pub(crate) fn of_one(config: &Config, found: Option<Found>, steps: u64, seconds: f64) -> Report {
+    let summary = raddle_report::Summary {
+        program: config.body.clone(),
+        strategy: String::from("replay"),
+        seed: config.seed,
+        runs: 1,
+        steps,
+        distinct: 1,
+        distinct_exact: true,
+        failing_runs: u64::from(found.is_some()),
+        seconds,
+        ..raddle_report::Summary::default()
+    };
+    Report { summary, found: found.into_iter().collect() }
+}
+
+/// A found failure with its file and the lines to copy.
+pub(crate) fn tell(config: &Config, target: &impl Target, found: campaign::Found) -> Result<Found, Error> {
+    let campaign::Found { failure, plan, run, first_run, .. } = found;
+    let repeats = !plan.prefix.decisions.is_empty() || plan.tail == raddle_model::Tail::None;
+    let mut story = story(config, target, &failure, &run, first_run);
+    // The plan's sites must be told too, or a replay in another process could not find them.
+    for &site in &plan.points.accesses {
+        story.places.entry(site).or_insert_with(|| target.place(site));
+    }
+    let schedule = schedule::encode(&plan, |site| key(target, site));
+    let file = files::write(config, &story, &plan);
+    let (file, warning) = match file {
+        Ok(file) => (Some(file), None),
+        Err(error) => (None, Some(format!("the failure file could not be written: {error}"))),
+    };
+    let copy = if repeats { files::lines_to_copy(config, file.as_deref(), &schedule) } else { Vec::new() };
+    Ok(Found { story, schedule, file, warning, copy })
+}
+
+/// The key of a site in a schedule string.
+pub(crate) fn key(target: &impl Target, site: SiteId) -> SiteKey {
+    let place = target.place(site);
+    SiteKey::of(&place.file, place.line, place.column)
+}
+
+fn story(config: &Config, target: &impl Target, failure: &Failure, run: &Run, first_run: u64) -> Story {
+    let mut places = BTreeMap::new();
+    let events = run.trace.events.iter().map(|event| event.op.site);
+    let pending = run.trace.pending.iter().map(|(_, op)| op.site);
+    let objects = run.objects.iter().map(|object| object.site);
+    for site in events.chain(pending).chain(objects).chain(failure.sites.iter().copied()) {
+        places.entry(site).or_insert_with(|| target.place(site));
+    }
+    Story {
+        failure: failure.clone(),
+        trace: run.trace.clone(),
+        tasks: run.tasks.clone(),
+        objects: run.objects.clone(),
+        places,
+        strategy: config.strategy.clone(),
+        seed: config.seed,
+        run: first_run,
+    }
+}

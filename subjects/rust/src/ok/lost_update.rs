@@ -1,0 +1,13 @@
+//! Two tasks add one to a counter by one operation.
+
+use crate::shim::sync::Arc;
+use crate::shim::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use crate::shim::thread;
+use crate::tasks::join_all;
+
+pub(super) fn body() {
+    let counter = Arc::new(AtomicU32::new(0));
+    let add = |counter: Arc<AtomicU32>| thread::spawn(move || _ = counter.fetch_add(1, SeqCst));
+    join_all(vec![add(Arc::clone(&counter)), add(Arc::clone(&counter))]);
+    assert_eq!(counter.load(SeqCst), 2, "both additions count");
+}
