@@ -263,8 +263,7 @@ impl Worker {
             stacks: Vec::new(),
             leaked: 0,
             heart: self.heart.clone(),
-            beats: 0,
-            statics: super::statics::Statics::default(),
+            at_end: Vec::new(),
         };
         // A retired carrier ends, and the target starts another: std's counters of this thread are off
         // after a panic that was never finished.
