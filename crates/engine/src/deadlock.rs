@@ -95,6 +95,7 @@ fn waiting(world: &World, task: TaskId, in_cycle: bool) -> String {
         Kind::Send | Kind::Handover => " and nobody receives",
         Kind::Acquire => " and nobody releases a permit",
         Kind::Leave => " and not enough tasks arrive",
+        Kind::OnceGet => " and nobody completes it",
         _ => "",
     };
     format!("{} waits for {what}{held}{missing}", world.path(task))

@@ -61,11 +61,13 @@ pub enum Kind {
     Arrive,
     /// Leaves a barrier that has opened. Reads it.
     Leave,
-    /// Looks whether a once is complete. Reads it.
+    /// Looks whether a once is complete; waits until it is complete or poisoned if `arg` is 1, until
+    /// it is complete if `arg` is 2. Reads it.
     OnceGet,
-    /// Enters a once, or finds it complete. Writes it.
+    /// Enters a once, or finds it complete, or (unless `arg` is 1) poisoned. Writes it.
     OnceEnter,
-    /// Leaves a once: complete if `arg` is 1, incomplete again otherwise. Writes it.
+    /// Leaves a once: complete if `arg` is 1, poisoned if it is 2, incomplete again otherwise.
+    /// Writes it.
     OnceDone,
     /// Puts a message into a channel. Writes it.
     Send,

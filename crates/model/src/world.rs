@@ -223,6 +223,7 @@ impl World {
                 matches!(state(), State::Barrier(b) if b.round != self.task(task).ticket)
             }
             (Kind::OnceEnter, _) => !matches!(state(), State::Once(Once::Running(_))),
+            (Kind::OnceGet, _) => matches!(state(), State::Once(once) if once.answers(op.arg)),
             (Kind::Send, _) => {
                 let at_once = op.mode == Mode::Try;
                 matches!(state(), State::Channel(c)
@@ -281,6 +282,7 @@ impl World {
                 | Kind::OnceEnter
                 | Kind::Handover
                 | Kind::Recv => object.waiting.insert(task),
+                Kind::OnceGet if op.arg != 0 => object.waiting.insert(task),
                 _ => {}
             }
         }
@@ -391,13 +393,11 @@ impl World {
             Kind::Acquire if succeeds => self.permits(op.object, 0, op.permits()),
             Kind::Release => self.permits(op.object, op.arg, 0),
             Kind::Arrive => self.arrive(task, op.object),
-            Kind::OnceGet => {
-                Outcome::Value(u32::from(self.object(op.object).state == State::Once(Once::Complete)))
-            }
-            Kind::OnceEnter if succeeds => self.once_enter(task, op.object),
+            Kind::OnceGet => Outcome::Value(self.once(op.object).number()),
+            Kind::OnceEnter if succeeds => self.once_enter(task, op),
             Kind::OnceDone => {
-                let next = if op.arg == 1 { Once::Complete } else { Once::Incomplete };
-                self.change(op.object, |state| *state = State::Once(next), Outcome::Done)
+                let next = State::Once(Once::left(op.arg));
+                self.change(op.object, |state| *state = next, Outcome::Done)
             }
             Kind::Send
             | Kind::RecvReady
@@ -560,11 +560,19 @@ impl World {
         Outcome::Value(u32::from(last))
     }
 
-    fn once_enter(&mut self, task: TaskId, id: ObjectId) -> Outcome {
-        if self.object(id).state == State::Once(Once::Complete) {
-            return Outcome::Value(1);
+    fn once(&self, id: ObjectId) -> Once {
+        match self.object(id).state {
+            State::Once(once) => once,
+            ref other => panic!("raddle bug: a {} is no once", other.noun()),
         }
-        self.change(id, |state| *state = State::Once(Once::Running(task)), Outcome::Value(0))
+    }
+
+    fn once_enter(&mut self, task: TaskId, op: &Op) -> Outcome {
+        match self.once(op.object) {
+            Once::Complete => Outcome::Value(1),
+            Once::Poisoned if op.arg != 1 => Outcome::Value(2),
+            _ => self.change(op.object, |state| *state = State::Once(Once::Running(task)), Outcome::Value(0)),
+        }
     }
 
     fn channel(&mut self, id: ObjectId) -> &mut Channel {
@@ -634,7 +642,8 @@ impl World {
         }
         let object = match op.kind {
             Kind::Wake => op.second,
-            Kind::Lock | Kind::ReadLock | Kind::WriteLock | Kind::OnceEnter | Kind::Join => op.object,
+            Kind::Lock | Kind::ReadLock | Kind::WriteLock | Kind::Join => op.object,
+            Kind::OnceEnter | Kind::OnceGet => op.object,
             _ => return,
         };
         match &self.object(object).state {

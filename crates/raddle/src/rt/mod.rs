@@ -164,8 +164,8 @@ impl Rt {
         resume_unwind(Box::new(RunOver))
     }
 
-    /// Switches away for good.
-    fn give_up(self) -> ! {
+    /// Switches away for good: for a task of a run that is over and that can neither go on nor unwind.
+    pub(crate) fn give_up(self) -> ! {
         let yielder = self.with(|run| run.fibers[run.running.index()].yielder());
         // SAFETY: as in `switch`.
         unsafe { &*yielder }.suspend(Report::Stuck);

@@ -96,10 +96,16 @@ impl Slot {
     /// Panics if a run on another thread is using this object.
     #[inline]
     pub(crate) fn assert_free(&self) {
-        let mark = self.0.load(Ordering::SeqCst) >> ID_BITS;
-        if mark != 0 && LIVE[(mark >> 32) as usize].load(Ordering::SeqCst) == mark {
+        if !self.is_free() {
             in_use();
         }
+    }
+
+    /// Whether no run that is going on has used this object.
+    #[inline]
+    pub(crate) fn is_free(&self) -> bool {
+        let mark = self.0.load(Ordering::SeqCst) >> ID_BITS;
+        mark == 0 || LIVE[(mark >> 32) as usize].load(Ordering::SeqCst) != mark
     }
 }
 

@@ -5,6 +5,7 @@
 use crate::rt::site::here;
 use crate::rt::slot::Slot;
 use crate::rt::{self, Rt};
+use crate::sync::claim;
 use raddle_model::objects::State;
 use raddle_model::{Kind, ObjectId, Op, Order, SiteId};
 pub use std::sync::atomic::{Ordering, compiler_fence};
@@ -22,9 +23,9 @@ fn order(ordering: Ordering) -> Order {
 }
 
 #[inline]
-fn arrive(slot: &Slot, kind: Kind, ordering: Ordering, site: SiteId) -> Option<(Rt, ObjectId)> {
+fn arrive<T>(whole: &T, slot: &Slot, kind: Kind, ordering: Ordering, site: SiteId) -> Option<(Rt, ObjectId)> {
     let rt = rt::current()?;
-    let object = slot.id(rt, site, || State::Atomic);
+    let object = claim::object(whole, slot, rt, site, || State::Atomic);
     rt.arrive(Op::new(kind, object, site).order(order(ordering)));
     Some((rt, object))
 }
@@ -50,17 +51,17 @@ fn failed_exchange(at: Option<(Rt, ObjectId)>, failure: Ordering) {
 }
 
 macro_rules! basic {
-    ($name:ident, $value:ty) => {
+    ($name:ident $(<$T:ident>)?, $value:ty) => {
         #[doc = concat!("As [`std::sync::atomic::", stringify!($name), "`].")]
-        pub struct $name {
+        pub struct $name $(<$T>)? {
             slot: Slot,
-            value: std::sync::atomic::$name,
+            value: std::sync::atomic::$name $(<$T>)?,
         }
 
-        impl $name {
+        impl $(<$T>)? $name $(<$T>)? {
             /// A new atomic.
             #[inline]
-            pub const fn new(value: $value) -> $name {
+            pub const fn new(value: $value) -> Self {
                 $name { slot: Slot::new(), value: std::sync::atomic::$name::new(value) }
             }
 
@@ -68,7 +69,7 @@ macro_rules! basic {
             #[inline]
             #[track_caller]
             pub fn load(&self, ordering: Ordering) -> $value {
-                arrive(&self.slot, Kind::Load, ordering, here!());
+                arrive(self, &self.slot, Kind::Load, ordering, here!());
                 self.value.load(ordering)
             }
 
@@ -76,8 +77,10 @@ macro_rules! basic {
             #[inline]
             #[track_caller]
             pub fn store(&self, value: $value, ordering: Ordering) {
-                let at = arrive(&self.slot, Kind::Store, ordering, here!());
-                if at.is_some() {
+                let at = arrive(self, &self.slot, Kind::Store, ordering, here!());
+                // std's own store says that these orders are no orders of a store.
+                let order_is_wrong = matches!(ordering, Ordering::Acquire | Ordering::AcqRel);
+                if at.is_some() && !order_is_wrong {
                     if self.value.load(Ordering::Relaxed) == value {
                         unchanged(at);
                     }
@@ -92,7 +95,7 @@ macro_rules! basic {
             #[inline]
             #[track_caller]
             pub fn swap(&self, value: $value, ordering: Ordering) -> $value {
-                let at = arrive(&self.slot, Kind::Rmw, ordering, here!());
+                let at = arrive(self, &self.slot, Kind::Rmw, ordering, here!());
                 let old = self.value.swap(value, ordering);
                 if old == value {
                     unchanged(at);
@@ -113,7 +116,7 @@ macro_rules! basic {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$value, $value> {
-                let at = arrive(&self.slot, Kind::Rmw, success, here!());
+                let at = arrive(self, &self.slot, Kind::Rmw, success, here!());
                 let result = self.value.compare_exchange(current, new, success, failure);
                 if result.is_err() {
                     failed_exchange(at, failure);
@@ -139,17 +142,32 @@ macro_rules! basic {
                 self.compare_exchange(current, new, success, failure)
             }
 
-            /// Replaces the value by what `f` makes of it, as one operation after a load.
+            /// See std's: stores `new` if the value is `current`, and gives back the old value.
+            #[track_caller]
+            #[deprecated(note = "use `compare_exchange` or `compare_exchange_weak` instead, as in std")]
+            pub fn compare_and_swap(&self, current: $value, new: $value, order: Ordering) -> $value {
+                let failure = match order {
+                    Ordering::Release => Ordering::Relaxed,
+                    Ordering::AcqRel => Ordering::Acquire,
+                    other => other,
+                };
+                self.compare_exchange(current, new, order, failure).unwrap_or_else(|value| value)
+            }
+
+            /// Replaces the value by what `f` makes of it: a load, and a compare-exchange for each try.
             ///
             /// # Errors
             /// The value, if `f` gives nothing.
             #[track_caller]
-            pub fn fetch_update(
+            pub fn fetch_update<F>(
                 &self,
                 set_order: Ordering,
                 fetch_order: Ordering,
-                mut f: impl FnMut($value) -> Option<$value>,
-            ) -> Result<$value, $value> {
+                mut f: F,
+            ) -> Result<$value, $value>
+            where
+                F: FnMut($value) -> Option<$value>,
+            {
                 let mut previous = self.load(fetch_order);
                 while let Some(next) = f(previous) {
                     match self.compare_exchange_weak(previous, next, set_order, fetch_order) {
@@ -158,6 +176,32 @@ macro_rules! basic {
                     }
                 }
                 Err(previous)
+            }
+
+            /// As `fetch_update`.
+            ///
+            /// # Errors
+            /// The value, if `f` gives nothing.
+            #[track_caller]
+            pub fn try_update(
+                &self,
+                set_order: Ordering,
+                fetch_order: Ordering,
+                f: impl FnMut($value) -> Option<$value>,
+            ) -> Result<$value, $value> {
+                self.fetch_update(set_order, fetch_order, f)
+            }
+
+            /// As `fetch_update` with an `f` that always gives a value.
+            #[track_caller]
+            pub fn update(
+                &self,
+                set_order: Ordering,
+                fetch_order: Ordering,
+                mut f: impl FnMut($value) -> $value,
+            ) -> $value {
+                let updated = self.fetch_update(set_order, fetch_order, |value| Some(f(value)));
+                updated.unwrap_or_else(|value| value)
             }
 
             /// The value, with exclusive access.
@@ -180,14 +224,12 @@ macro_rules! basic {
 
             #[inline]
             #[track_caller]
-            #[expect(clippy::allow_attributes, reason = "not every atomic uses it")]
-            #[allow(dead_code)]
             fn rmw(
                 &self,
                 ordering: Ordering,
-                real: impl FnOnce(&std::sync::atomic::$name) -> $value,
+                real: impl FnOnce(&std::sync::atomic::$name $(<$T>)?) -> $value,
             ) -> $value {
-                let at = arrive(&self.slot, Kind::Rmw, ordering, here!());
+                let at = arrive(self, &self.slot, Kind::Rmw, ordering, here!());
                 let old = real(&self.value);
                 if at.is_some() && self.value.load(Ordering::Relaxed) == old {
                     unchanged(at);
@@ -196,16 +238,16 @@ macro_rules! basic {
             }
         }
 
-        impl std::fmt::Debug for $name {
+        impl $(<$T>)? std::fmt::Debug for $name $(<$T>)? {
             /// Reads without an operation: looking must not change the run.
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 std::fmt::Debug::fmt(&self.value, f)
             }
         }
 
-        impl From<$value> for $name {
-            fn from(value: $value) -> $name {
-                $name::new(value)
+        impl $(<$T>)? From<$value> for $name $(<$T>)? {
+            fn from(value: $value) -> Self {
+                Self::new(value)
             }
         }
     };
@@ -263,6 +305,46 @@ impl Default for AtomicBool {
     }
 }
 
+basic!(AtomicPtr<T>, *mut T);
+
+macro_rules! pointer_methods {
+    ($($method:ident),+) => {
+        impl<T> AtomicPtr<T> {
+            $(
+                #[doc = concat!("As [`std::sync::atomic::AtomicPtr::", stringify!($method), "`].")]
+                #[inline]
+                #[track_caller]
+                pub fn $method(&self, value: usize, ordering: Ordering) -> *mut T {
+                    self.rmw(ordering, |real| real.$method(value, ordering))
+                }
+            )+
+        }
+    };
+}
+
+pointer_methods!(
+    fetch_ptr_add,
+    fetch_ptr_sub,
+    fetch_byte_add,
+    fetch_byte_sub,
+    fetch_or,
+    fetch_and,
+    fetch_xor
+);
+
+impl<T> Default for AtomicPtr<T> {
+    fn default() -> AtomicPtr<T> {
+        AtomicPtr::new(std::ptr::null_mut())
+    }
+}
+
+impl<T> std::fmt::Pointer for AtomicPtr<T> {
+    /// Reads without an operation: looking must not change the run.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Pointer::fmt(&self.value, f)
+    }
+}
+
 /// As [`std::sync::atomic::fence`]: affects sync order only.
 #[track_caller]
 pub fn fence(ordering: Ordering) {
@@ -271,3 +353,32 @@ pub fn fence(ordering: Ordering) {
     }
     std::sync::atomic::fence(ordering);
 }
+
+/// As [`std::sync::atomic::spin_loop_hint`].
+#[track_caller]
+#[deprecated(note = "use `hint::spin_loop` instead, as in std")]
+pub fn spin_loop_hint() {
+    match rt::current() {
+        Some(rt) => {
+            rt.arrive(Op::new(Kind::Yield, ObjectId::NONE, here!()));
+        }
+        None => std::hint::spin_loop(),
+    }
+}
+
+macro_rules! initial {
+    ($($name:ident: $type:ident = $value:expr),+ $(,)?) => {
+        $(
+            #[doc = concat!("As [`std::sync::atomic::", stringify!($name), "`].")]
+            #[deprecated(note = "the `new` function is now preferred, as in std")]
+            #[expect(clippy::declare_interior_mutable_const, reason = "as in std: it is there to initialize with")]
+            pub const $name: $type = $type::new($value);
+        )+
+    };
+}
+
+initial!(
+    ATOMIC_BOOL_INIT: AtomicBool = false,
+    ATOMIC_ISIZE_INIT: AtomicIsize = 0,
+    ATOMIC_USIZE_INIT: AtomicUsize = 0,
+);

@@ -3,6 +3,7 @@
 use crate::rt::site::here;
 use crate::rt::slot::Slot;
 use crate::rt::{self, Rt};
+use crate::sync::claim::{self, Held};
 use crate::sync::poison::{Flag, Guard as PoisonGuard};
 use raddle_model::objects::State;
 use raddle_model::objects::mutex::Mutex as Model;
@@ -10,24 +11,36 @@ use raddle_model::{Kind, Mode, ObjectId, Op, Outcome, SiteId};
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
+
+type RealGuard<'a> = std::sync::MutexGuard<'a, ()>;
 
 /// A mutual exclusion primitive, as [`std::sync::Mutex`].
 ///
 /// Outside a run it is std's. Inside one the engine says who holds it; the real lock is not taken.
+/// A guard that a run has leaked holds the mutex until that run ends.
 pub struct Mutex<T: ?Sized> {
     slot: Slot,
     poison: Flag,
+    /// Whether a guard made inside the run exists. While the run goes on the engine sees to it that
+    /// this is free for whoever gets the lock; when it is over, this alone protects the data.
+    held: AtomicBool,
     outside: std::sync::Mutex<()>,
     data: UnsafeCell<T>,
 }
 
-// SAFETY: as for std's Mutex: the engine (inside a run) or the real lock (outside) lets one task at
-// a time reach the data, and `Slot` keeps the two worlds apart.
+// SAFETY: as for std's Mutex: `held` (inside a run) or the real lock (outside) lets one task at a
+// time reach the data, and `Slot` keeps the two worlds apart.
 unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
 // SAFETY: as above.
 unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
+
+impl<T: ?Sized> UnwindSafe for Mutex<T> {}
+impl<T: ?Sized> RefUnwindSafe for Mutex<T> {}
 
 impl<T> Mutex<T> {
     /// See [`std::sync::Mutex::new`].
@@ -36,12 +49,16 @@ impl<T> Mutex<T> {
         Mutex {
             slot: Slot::new(),
             poison: Flag::new(),
+            held: AtomicBool::new(false),
             outside: std::sync::Mutex::new(()),
             data: UnsafeCell::new(value),
         }
     }
 
     /// See [`std::sync::Mutex::into_inner`].
+    ///
+    /// # Errors
+    /// The value, if the mutex is poisoned.
     pub fn into_inner(self) -> LockResult<T> {
         self.poison.wrap(self.data.into_inner())
     }
@@ -49,30 +66,44 @@ impl<T> Mutex<T> {
 
 impl<T: ?Sized> Mutex<T> {
     #[inline]
-    pub(crate) fn object(&self, rt: Rt, site: SiteId) -> ObjectId {
-        self.slot.id(rt, site, || {
-            match self.outside.try_lock() {
-                Ok(_) | Err(TryLockError::Poisoned(_)) => {}
-                Err(TryLockError::WouldBlock) => {
-                    panic!("raddle: this mutex is held by a thread outside the run")
-                }
+    fn object(&self, rt: Rt, site: SiteId) -> ObjectId {
+        claim::object(self, &self.slot, rt, site, || {
+            if let Err(TryLockError::WouldBlock) = self.outside.try_lock() {
+                claim::held_outside("mutex");
             }
+            // What an earlier run has leaked ended with that run.
+            self.held.store(false, Ordering::Relaxed);
             State::Mutex(Model::default())
         })
     }
 
     /// See [`std::sync::Mutex::lock`].
+    ///
+    /// # Errors
+    /// The guard, if a holder has panicked.
     #[inline]
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let site = here!();
-        match rt::current() {
-            Some(rt) => {
-                rt.arrive(Op::new(Kind::Lock, self.object(rt, site), site));
-                self.guard(None, site)
-            }
-            None => self.lock_outside(site),
+        let Some(rt) = rt::current() else { return self.lock_outside(site) };
+        let object = self.object(rt, site);
+        rt.arrive(Op::new(Kind::Lock, object, site));
+        match self.enter(rt, object) {
+            Some(held) => self.guard(held, site),
+            // The run is over, and this lock, asked for by a destructor, will never be free.
+            None => rt.give_up(),
         }
+    }
+
+    /// The engine has let the task have it. None if a guard exists all the same: the run is over.
+    #[inline]
+    fn enter<'a>(&'a self, rt: Rt, object: ObjectId) -> Option<Held<RealGuard<'a>>> {
+        if self.held.load(Ordering::Relaxed) {
+            assert!(rt.ending(), "raddle bug: two tasks hold one mutex");
+            return None;
+        }
+        self.held.store(true, Ordering::Relaxed);
+        Some(Held::Inside(rt.mark(), object))
     }
 
     #[cold]
@@ -80,54 +111,58 @@ impl<T: ?Sized> Mutex<T> {
         // Our own flag says whether it is poisoned.
         let outside = self.outside.lock().unwrap_or_else(PoisonError::into_inner);
         self.slot.assert_free();
-        self.guard(Some(outside), site)
+        self.guard(Held::Outside(outside), site)
     }
 
     /// See [`std::sync::Mutex::try_lock`].
+    ///
+    /// # Errors
+    /// If the mutex is held, and the guard if a holder has panicked.
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         let site = here!();
-        let outside = match rt::current() {
+        let held = match rt::current() {
             Some(rt) => {
-                let op = Op::new(Kind::Lock, self.object(rt, site), site).mode(Mode::Try);
-                if rt.arrive(op) != Outcome::Done {
-                    return Err(TryLockError::WouldBlock);
-                }
-                None
+                let object = self.object(rt, site);
+                let outcome = rt.arrive(Op::new(Kind::Lock, object, site).mode(Mode::Try));
+                let held = if outcome == Outcome::Done { self.enter(rt, object) } else { None };
+                held.ok_or(TryLockError::WouldBlock)?
             }
-            None => match self.outside.try_lock() {
-                Ok(outside) => Some(outside),
-                Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-                Err(TryLockError::WouldBlock) => return Err(TryLockError::WouldBlock),
-            },
+            None => {
+                let outside = match self.outside.try_lock() {
+                    Ok(outside) => outside,
+                    Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+                    Err(TryLockError::WouldBlock) => return Err(TryLockError::WouldBlock),
+                };
+                self.slot.assert_free();
+                Held::Outside(outside)
+            }
         };
-        if outside.is_some() {
-            self.slot.assert_free();
-        }
-        Ok(self.guard(outside, site)?)
+        Ok(self.guard(held, site)?)
     }
 
     #[inline]
-    pub(crate) fn guard<'a>(
-        &'a self,
-        outside: Option<std::sync::MutexGuard<'a, ()>>,
-        site: SiteId,
-    ) -> LockResult<MutexGuard<'a, T>> {
+    fn guard<'a>(&'a self, held: Held<RealGuard<'a>>, site: SiteId) -> LockResult<MutexGuard<'a, T>> {
         let poison = self.poison.guard();
-        self.poison.wrap(MutexGuard { lock: self, poison, outside, site, not_send: PhantomData })
+        self.poison.wrap(MutexGuard { lock: self, poison, held, site, not_send: PhantomData })
     }
 
     /// See [`std::sync::Mutex::is_poisoned`].
+    #[track_caller]
     pub fn is_poisoned(&self) -> bool {
-        self.poison.get()
+        self.poison.read(|rt, site| self.object(rt, site), here!())
     }
 
     /// See [`std::sync::Mutex::clear_poison`].
+    #[track_caller]
     pub fn clear_poison(&self) {
-        self.poison.clear();
+        self.poison.clear(|rt, site| self.object(rt, site), here!());
     }
 
     /// See [`std::sync::Mutex::get_mut`].
+    ///
+    /// # Errors
+    /// The value, if the mutex is poisoned.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         self.poison.wrap(self.data.get_mut())
     }
@@ -145,26 +180,67 @@ impl<T> From<T> for Mutex<T> {
     }
 }
 
-impl<T: ?Sized> fmt::Debug for Mutex<T> {
-    /// Never locks: looking at a mutex must not change the run.
+impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
+    /// As std's outside a run. Inside one the data are not shown: looking at a mutex must not change
+    /// the run, and without an operation it could not be locked.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Mutex").field("poisoned", &self.poison.get()).finish_non_exhaustive()
+        let mut shown = f.debug_struct("Mutex");
+        let lock = if rt::current().is_none() { Some(self.outside.try_lock()) } else { None };
+        match lock {
+            Some(Err(TryLockError::WouldBlock)) => shown.field("data", &format_args!("<locked>")),
+            // SAFETY: the real lock is held meanwhile, and no run has the mutex.
+            Some(_) if self.slot.is_free() => shown.field("data", &unsafe { &*self.data.get() }),
+            _ => shown.field("data", &format_args!("<in a run>")),
+        };
+        shown.field("poisoned", &self.poison.get()).finish_non_exhaustive()
     }
 }
 
 /// Gives the mutex back when dropped, as [`std::sync::MutexGuard`].
 #[must_use = "if unused the Mutex will immediately unlock"]
+#[clippy::has_significant_drop]
 pub struct MutexGuard<'a, T: ?Sized + 'a> {
-    pub(crate) lock: &'a Mutex<T>,
+    lock: &'a Mutex<T>,
     poison: PoisonGuard,
-    /// The real lock, outside a run.
-    pub(crate) outside: Option<std::sync::MutexGuard<'a, ()>>,
-    pub(crate) site: SiteId,
+    pub(super) held: Held<RealGuard<'a>>,
+    site: SiteId,
     not_send: PhantomData<*const ()>,
 }
 
 // SAFETY: as for std's guard: a shared guard gives out shared references only.
 unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
+
+impl<'a, T: ?Sized> MutexGuard<'a, T> {
+    /// For a wait inside the run: the mutex is free while `wait` lasts, and the guard out of reach; if
+    /// `wait` never comes back, nothing is given back.
+    pub(super) fn apart<R>(self, wait: impl FnOnce() -> R) -> (Self, R) {
+        let guard = ManuallyDrop::new(self);
+        guard.lock.held.store(false, Ordering::Relaxed);
+        let result = wait();
+        let taken = guard.lock.held.swap(true, Ordering::Relaxed);
+        assert!(!taken, "raddle bug: a wait ended while another task holds the mutex");
+        (ManuallyDrop::into_inner(guard), result)
+    }
+
+    /// For a wait outside of runs: `wait` gives the real lock back and takes it again.
+    pub(super) fn apart_outside<R>(
+        self,
+        wait: impl FnOnce(RealGuard<'a>) -> (RealGuard<'a>, R),
+    ) -> (Self, R) {
+        let mut guard = ManuallyDrop::new(self);
+        let real = guard.held.take_outside().expect(
+            "raddle: a guard can be used only inside the run that made it, and this one has outlived its run",
+        );
+        let (real, result) = wait(real);
+        guard.held = Held::Outside(real);
+        (ManuallyDrop::into_inner(guard), result)
+    }
+
+    /// The guard, or the error that carries it.
+    pub(super) fn checked(self) -> LockResult<Self> {
+        self.lock.poison.wrap(self)
+    }
+}
 
 impl<T: ?Sized> Deref for MutexGuard<'_, T> {
     type Target = T;
@@ -186,12 +262,13 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        self.lock.poison.done(&self.poison);
-        if self.outside.is_none()
-            && let Some(rt) = rt::current()
-        {
-            rt.arrive(Op::new(Kind::Unlock, self.lock.object(rt, self.site), self.site));
+        if let Held::Inside(..) = self.held {
+            let Some((rt, object)) = self.held.inside() else { return };
+            // First, since the operation does not come back if the run ends meanwhile.
+            self.lock.held.store(false, Ordering::Relaxed);
+            rt.arrive(Op::new(Kind::Unlock, object, self.site));
         }
+        self.lock.poison.done(&self.poison);
     }
 }
 

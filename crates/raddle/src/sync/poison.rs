@@ -1,7 +1,9 @@
 //! Poisoning, as std does it, but by task: std's own flag belongs to a thread, and all tasks of a
 //! run share one.
 
+use crate::rt::Rt;
 use crate::thread::panicking;
+use raddle_model::{Kind, ObjectId, Op, SiteId};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LockResult, PoisonError};
 
@@ -25,7 +27,20 @@ impl Flag {
         self.0.load(Ordering::Relaxed) && !crate::rt::current().is_some_and(|rt| rt.ending())
     }
 
-    pub(crate) fn clear(&self) {
+    /// Reads the flag as an operation on the lock that it belongs to: what others do with the lock
+    /// decides what is seen.
+    pub(crate) fn read(&self, object: impl FnOnce(Rt, SiteId) -> ObjectId, site: SiteId) -> bool {
+        if let Some(rt) = crate::rt::current() {
+            rt.arrive(Op::new(Kind::Load, object(rt, site), site));
+        }
+        self.get()
+    }
+
+    /// Takes the flag back, as an operation on the lock.
+    pub(crate) fn clear(&self, object: impl FnOnce(Rt, SiteId) -> ObjectId, site: SiteId) {
+        if let Some(rt) = crate::rt::current() {
+            rt.arrive(Op::new(Kind::Store, object(rt, site), site));
+        }
         self.0.store(false, Ordering::Relaxed);
     }
 
