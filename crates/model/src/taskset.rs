@@ -69,8 +69,10 @@ impl TaskSet {
     /// How many tasks are in the set.
     #[inline]
     pub fn len(&self) -> u32 {
-        let high: u32 = self.high.as_ref().map_or(0, |high| high.iter().map(|w| w.count_ones()).sum());
-        self.low.count_ones() + high
+        match &self.high {
+            None => count(self.low),
+            Some(high) => len_of_both(self.low, high),
+        }
     }
 
     /// Whether nobody is in the set.
@@ -82,10 +84,21 @@ impl TaskSet {
     /// The only member, if there is exactly one.
     #[inline]
     pub fn single(&self) -> Option<TaskId> {
-        if self.high.is_none() {
-            return (self.low.is_power_of_two()).then(|| TaskId(self.low.trailing_zeros()));
+        if self.high.is_some() {
+            return self.single_of_both();
         }
+        (self.low.is_power_of_two()).then(|| TaskId(self.low.trailing_zeros()))
+    }
+
+    #[inline(never)]
+    fn single_of_both(&self) -> Option<TaskId> {
         if self.len() == 1 { self.first() } else { None }
+    }
+
+    /// Whether there are two members or more.
+    #[inline]
+    pub fn several(&self) -> bool {
+        self.low & self.low.wrapping_sub(1) != 0 || self.high.is_some() && self.len() > 1
     }
 
     /// The member with the lowest id.
@@ -94,22 +107,26 @@ impl TaskSet {
         if self.low != 0 { Some(TaskId(self.low.trailing_zeros())) } else { self.iter().next() }
     }
 
+    /// The lowest member that is in the other set too.
+    #[inline]
+    pub fn first_common(&self, other: &TaskSet) -> Option<TaskId> {
+        let low = self.low & other.low;
+        if low != 0 {
+            return Some(TaskId(low.trailing_zeros()));
+        }
+        match (&self.high, &other.high) {
+            (Some(ours), Some(theirs)) => first_common_of_high(ours, theirs),
+            _ => None,
+        }
+    }
+
     /// The member with exactly `rank` members below it.
     #[inline]
     pub fn nth(&self, rank: u32) -> Option<TaskId> {
-        let in_low = self.low.count_ones();
-        if rank < in_low {
-            return Some(TaskId(select(self.low, rank)));
+        if let Some(high) = &self.high {
+            return nth_of_both(self.low, high, rank);
         }
-        let mut rank = rank - in_low;
-        for (i, &word) in self.high.as_ref()?.iter().enumerate() {
-            let here = word.count_ones();
-            if rank < here {
-                return Some(TaskId(select(word, rank) + 64 * (i as u32 + 1)));
-            }
-            rank -= here;
-        }
-        None
+        (rank < count(self.low)).then(|| TaskId(select(self.low, rank)))
     }
 
     /// Empties the set, keeping its memory.
@@ -126,13 +143,18 @@ impl TaskSet {
     pub fn union_with(&mut self, other: &TaskSet) {
         self.low |= other.low;
         if let Some(theirs) = &other.high {
-            let ours = self.high.get_or_insert_default();
-            if ours.len() < theirs.len() {
-                ours.resize(theirs.len(), 0);
-            }
-            for (a, b) in ours.iter_mut().zip(theirs.iter()) {
-                *a |= b;
-            }
+            self.union_with_high(theirs);
+        }
+    }
+
+    #[inline(never)]
+    fn union_with_high(&mut self, theirs: &[u64]) {
+        let ours = self.high.get_or_insert_default();
+        if ours.len() < theirs.len() {
+            ours.resize(theirs.len(), 0);
+        }
+        for (a, b) in ours.iter_mut().zip(theirs) {
+            *a |= b;
         }
     }
 
@@ -140,10 +162,15 @@ impl TaskSet {
     #[inline]
     pub fn subtract(&mut self, other: &TaskSet) {
         self.low &= !other.low;
-        if let (Some(ours), Some(theirs)) = (&mut self.high, &other.high) {
-            for (a, b) in ours.iter_mut().zip(theirs.iter()) {
-                *a &= !b;
-            }
+        if let Some(theirs) = &other.high {
+            self.subtract_high(theirs);
+        }
+    }
+
+    #[inline(never)]
+    fn subtract_high(&mut self, theirs: &[u64]) {
+        for (a, b) in self.high.iter_mut().flat_map(|ours| ours.iter_mut()).zip(theirs) {
+            *a &= !b;
         }
     }
 
@@ -187,28 +214,83 @@ impl Iterator for Bits {
     }
 }
 
-/// The position of the set bit that has `rank` set bits below it.
+#[inline(never)]
+fn len_of_both(low: u64, high: &[u64]) -> u32 {
+    low.count_ones() + high.iter().map(|word| word.count_ones()).sum::<u32>()
+}
+
+#[inline(never)]
+fn nth_of_both(low: u64, high: &[u64], mut rank: u32) -> Option<TaskId> {
+    for (i, word) in core::iter::once(low).chain(high.iter().copied()).enumerate() {
+        let here = count(word);
+        if rank < here {
+            return Some(TaskId(select(word, rank) + 64 * i as u32));
+        }
+        rank -= here;
+    }
+    None
+}
+
+#[inline(never)]
+fn first_common_of_high(ours: &[u64], theirs: &[u64]) -> Option<TaskId> {
+    let common = |(i, (a, b)): (usize, (&u64, &u64))| {
+        let both = a & b;
+        (both != 0).then(|| TaskId(both.trailing_zeros() + 64 * (i as u32 + 1)))
+    };
+    ours.iter().zip(theirs).enumerate().find_map(common)
+}
+
+/// A byte's bits: entry `r` is the position of the set bit that has `r` set bits below it, and the
+/// last entry, which no byte but 255 needs for that, is their number.
+///
+/// Draws happen at every step, most runs have a handful of tasks, and the processors that programs
+/// are built for by default have no instruction that counts bits.
+static BYTES: [[u8; 9]; 256] = {
+    let mut table = [[0; 9]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut bit, mut rank) = (0, 0);
+        while bit < 8 {
+            if byte >> bit & 1 == 1 {
+                table[byte][rank] = bit;
+                rank += 1;
+            }
+            bit += 1;
+        }
+        table[byte][8] = rank as u8;
+        byte += 1;
+    }
+    table
+};
+
+#[inline]
+fn count(word: u64) -> u32 {
+    if word < 256 { u32::from(BYTES[word as usize][8]) } else { word.count_ones() }
+}
+
+/// The position of the set bit that has `rank` set bits below it; there must be one.
 #[inline]
 fn select(word: u64, rank: u32) -> u32 {
-    if rank < 8 {
-        let mut word = word;
-        for _ in 0..rank {
-            word &= word - 1;
-        }
-        return word.trailing_zeros();
+    if word < 256 && rank < 8 {
+        return u32::from(BYTES[word as usize][rank as usize]);
     }
-    // Halve the word until one bit is left: constant work however many tasks there are.
-    let (mut word, mut rank, mut base, mut width) = (word, rank, 0, 32);
-    while width > 0 {
-        let lower = (word & ((1 << width) - 1)).count_ones();
-        if rank >= lower {
-            rank -= lower;
-            base += width;
-            word >>= width;
-        }
-        width /= 2;
-    }
-    base
+    select_in_word(word, rank)
+}
+
+/// Finds the byte by the sums of all bytes up to each, side by side in one word (Vigna, WEA 2008):
+/// constant work however many tasks there are.
+#[inline(never)]
+fn select_in_word(word: u64, rank: u32) -> u32 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const TOPS: u64 = ONES << 7;
+    let pairs = word - (word >> 1 & 0x5555_5555_5555_5555);
+    let nibbles = (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333);
+    let sums = (nibbles + (nibbles >> 4) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(ONES);
+    let full = ((u64::from(rank) * ONES | TOPS) - sums & TOPS) >> 7;
+    let at = (full.wrapping_mul(ONES) >> 56) * 8;
+    let below = (sums << 8) >> at & 0xff;
+    let rank = rank as usize - below as usize;
+    at as u32 + u32::from(BYTES[(word >> at & 0xff) as usize][rank])
 }
 
 #[cfg(test)]

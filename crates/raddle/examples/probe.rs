@@ -1,4 +1,6 @@
-//! Speed of a run, for tuning.
+//! Speed of a run, for tuning: `probe` alone measures a table, `probe STRATEGY mutex|atomic THREADS
+//! OPERATIONS RUNS` one body, which suits a counter of instructions.
+
 use raddle::sync::atomic::{AtomicUsize, Ordering};
 use raddle::sync::{Arc, Mutex};
 use raddle::thread;
@@ -37,23 +39,32 @@ fn atomic(threads: usize, n: usize) {
     assert_eq!(m.load(Ordering::SeqCst), threads * n);
 }
 fn main() {
-    let tail = || raddle_model::Tail::Random;
-    let args: Vec<usize> = std::env::args().skip(1).map(|a| a.parse().unwrap()).collect();
-    if let [t, n, runs] = args[..] {
-        println!("{:?}", raddle::probe(runs as u64, tail(), move || atomic(t, n)));
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let number = |i: usize| args[i].parse::<usize>().expect("a number");
+    if args.len() == 5 {
+        let (t, n) = (number(2), number(3));
+        print(&args[1], &args[0], t, n, number(4) as u64);
         return;
     }
-    for (t, n) in [(2, 5), (2, 25), (2, 250), (4, 5), (4, 25), (4, 250), (100, 25)] {
-        let runs = (4_000_000 / (t * n)) as u64;
-        let (ns, steps, distinct) = raddle::probe(runs, tail(), move || mutex(t, n));
-        println!(
-            "mutex  {t}x{n}: {ns:.0} ns/run {:.1} ns/event ({steps} events, {distinct} distinct)",
-            ns / steps as f64
-        );
-        let (ns, steps, distinct) = raddle::probe(runs, tail(), move || atomic(t, n));
-        println!(
-            "atomic {t}x{n}: {ns:.0} ns/run {:.1} ns/event ({steps} events, {distinct} distinct)",
-            ns / steps as f64
-        );
+    for strategy in ["random", "pct"] {
+        for (t, n) in [(2, 5), (2, 25), (2, 250), (4, 5), (4, 25), (4, 250), (100, 25)] {
+            let runs = (4_000_000 / (t * n)) as u64;
+            print("mutex", strategy, t, n, runs);
+            print("atomic", strategy, t, n, runs);
+        }
     }
+}
+fn print(work: &str, strategy: &str, t: usize, n: usize, runs: u64) {
+    let tail = match strategy {
+        "pct" => raddle_model::Tail::Pct { depth: 3, length: (2 * t * n) as u64 },
+        name => raddle_policy::parse(name).expect("a strategy").tail(),
+    };
+    let (ns, steps, distinct) = match work {
+        "mutex" => raddle::probe(runs, tail, move || mutex(t, n)),
+        _ => raddle::probe(runs, tail, move || atomic(t, n)),
+    };
+    println!(
+        "{strategy} {work} {t}x{n}: {ns:.0} ns/run {:.1} ns/event ({steps} events, {distinct} distinct)",
+        ns / steps as f64
+    );
 }

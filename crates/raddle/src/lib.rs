@@ -13,6 +13,13 @@ pub mod time;
 pub use rand::choose;
 
 pub use check::{Check, Error, Found, Report, check, replay};
+pub use raddle_macros::test;
+
+/// What `#[raddle::test]` expands to.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::check::fail_on_error;
+}
 
 /// For the speed experiment only.
 #[doc(hidden)]

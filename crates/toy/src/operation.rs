@@ -140,7 +140,6 @@ fn status_of(outcome: Outcome) -> u64 {
         Outcome::Failed => status::FAILED,
         Outcome::TimedOut => status::TIMED_OUT,
         Outcome::Closed => status::CLOSED,
-        Outcome::Spurious => status::SPURIOUS,
         _ => status::DONE,
     }
 }

@@ -13,7 +13,8 @@ pub type Obj = usize;
 /// run, so that it names its task.
 pub type Body = usize;
 
-/// What an instruction writes into its status register.
+/// What an instruction writes into its status register. A spurious wake-up looks like a
+/// notification, as it does to every program.
 pub mod status {
     /// Done, acquired, sent, notified.
     pub const DONE: u64 = 0;
@@ -23,8 +24,6 @@ pub mod status {
     pub const TIMED_OUT: u64 = 2;
     /// The other side of the channel is gone.
     pub const CLOSED: u64 = 3;
-    /// A wait that ended without a notification.
-    pub const SPURIOUS: u64 = 4;
 }
 
 /// What an object is at the start.

@@ -116,8 +116,8 @@ impl<'s> Writer<'s> {
     fn step(&mut self, gene: u32) {
         let [first, second] = self.sketch.families;
         let family = match gene % 4 {
-            0 | 1 => u8::MAX,
-            2 => first,
+            0 => u8::MAX,
+            1 | 2 => first,
             _ => second,
         };
         let guard = (gene >> 24) % 4 == 3;
@@ -161,7 +161,7 @@ impl<'s> Writer<'s> {
             3 => Instr::Cas(object, Val::Const(0), value, VALUE),
             4 => Instr::Swap(object, Val::Const(0), VALUE),
             5 => Instr::Store(object, Val::Reg(VALUE)),
-            _ => Instr::AssertNot(VALUE, 2),
+            _ => Instr::AssertNot(VALUE, 1),
         });
     }
 

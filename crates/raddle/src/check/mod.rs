@@ -1,11 +1,13 @@
 //! `check`: runs a body again and again, each time under another interleaving, until one fails.
 
 mod config;
+mod ending;
 mod error;
 mod files;
 mod outcome;
 mod replay;
 
+pub use ending::fail_on_error;
 pub use error::Error;
 pub use outcome::{Found, Report};
 
