@@ -40,7 +40,13 @@ pub fn renumber(plan: &Plan, mut site: impl FnMut(SiteId) -> SiteId) -> Plan {
             }
             sort(&mut covered.pairs);
         }
-        Tail::Random | Tail::Rapos | Tail::Pct { .. } | Tail::Pos | Tail::Stay | Tail::None => {}
+        Tail::Random
+        | Tail::Rapos
+        | Tail::Pct { .. }
+        | Tail::Pos
+        | Tail::Stay
+        | Tail::None
+        | Tail::Wishes(_) => {}
     }
     plan
 }

@@ -4,7 +4,7 @@ use super::{Misfit, mirror};
 use crate::pack::{self, Reader};
 use alloc::vec::Vec;
 use raddle_model::SiteId;
-use raddle_model::plan::{self as model, Covered, TaskWeight, Weights};
+use raddle_model::plan::{self as model, Covered, Switch, TaskWeight, Weights, Wishes};
 use serde::{Deserialize, Serialize};
 
 mirror!(TimeMode of raddle_model::TimeMode { Any, Lazy });
@@ -69,6 +69,11 @@ enum Tail {
     },
     Stay,
     None,
+    Wishes {
+        /// Name of the task that ran, number of its events, name of the task to run.
+        switches: Vec<([u8; 8], u32, [u8; 8])>,
+        choices: Vec<u32>,
+    },
 }
 
 /// An access that conflicts with one of another task.
@@ -125,6 +130,13 @@ impl From<&raddle_model::Tail> for Tail {
             },
             Model::Stay => Tail::Stay,
             Model::None => Tail::None,
+            Model::Wishes(Wishes { switches, choices }) => Tail::Wishes {
+                switches: switches
+                    .iter()
+                    .map(|switch| (switch.from.to_le_bytes(), switch.events, switch.to.to_le_bytes()))
+                    .collect(),
+                choices: choices.clone(),
+            },
         }
     }
 }
@@ -150,6 +162,14 @@ impl From<Tail> for raddle_model::Tail {
             }),
             Tail::Stay => Model::Stay,
             Tail::None => Model::None,
+            Tail::Wishes { switches, choices } => {
+                let switch = |(from, events, to)| Switch {
+                    from: u64::from_le_bytes(from),
+                    events,
+                    to: u64::from_le_bytes(to),
+                };
+                Model::Wishes(Wishes { switches: switches.into_iter().map(switch).collect(), choices })
+            }
         }
     }
 }
@@ -162,6 +182,7 @@ pub(crate) struct Plan {
     tail: Tail,
     all_accesses: bool,
     releases: bool,
+    spawns: bool,
     accesses: Vec<u32>,
     time: TimeMode,
     spin: SpinMode,
@@ -175,7 +196,7 @@ impl From<&raddle_model::Plan> for Plan {
             seed,
             prefix,
             tail,
-            points: raddle_model::PointSet { all_accesses, releases, accesses },
+            points: raddle_model::PointSet { all_accesses, releases, spawns, accesses },
             time,
             spin,
             spurious_max,
@@ -187,6 +208,7 @@ impl From<&raddle_model::Plan> for Plan {
             tail: tail.into(),
             all_accesses: *all_accesses,
             releases: *releases,
+            spawns: *spawns,
             accesses: numbers(accesses),
             time: (*time).into(),
             spin: (*spin).into(),
@@ -207,6 +229,7 @@ impl TryFrom<Plan> for raddle_model::Plan {
             points: raddle_model::PointSet {
                 all_accesses: plan.all_accesses,
                 releases: plan.releases,
+                spawns: plan.spawns,
                 accesses: sites(plan.accesses),
             },
             time: plan.time.into(),

@@ -1,7 +1,7 @@
 //! Values for the tests: small plans and failures like real ones, of which the golden files are
 //! made. To change them is to change golden files of released versions: add new ones instead.
 
-use raddle_model::plan::{Contended, Covered, TaskWeight, Weights};
+use raddle_model::plan::{Contended, Covered, Switch, TaskWeight, Weights, Wishes};
 use raddle_model::{
     Decision, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op, Order, Outcome, Plan, PointSet,
     Schedule, SiteId, Span, SpinMode, Tail, TaskId, TimeMode, Trace,
@@ -39,7 +39,12 @@ pub(crate) fn rich() -> Plan {
     plan.prefix.decisions.push(Decision::Choose(3));
     plan.prefix.decisions.push(Decision::Choose(3));
     plan.prefix.decisions.push(Decision::Choose(1_000_000));
-    plan.points = PointSet { all_accesses: true, releases: true, accesses: vec![SiteId(4), SiteId(70_000)] };
+    plan.points = PointSet {
+        all_accesses: true,
+        releases: true,
+        spawns: true,
+        accesses: vec![SiteId(4), SiteId(70_000)],
+    };
     plan.time = TimeMode::Lazy;
     plan.spin = SpinMode::Off;
     plan.spurious_max = 2;
@@ -67,6 +72,13 @@ pub(crate) fn tails() -> Vec<(&'static str, Tail)> {
         ("coverage", Tail::Coverage(Covered { sites: vec![SiteId(1)], pairs: vec![(SiteId(1), SiteId(2))] })),
         ("stay", Tail::Stay),
         ("none", Tail::None),
+        (
+            "wishes",
+            Tail::Wishes(Wishes {
+                switches: vec![Switch { from: 0, events: 3, to: 0x1122_3344_5566_7788 }],
+                choices: vec![2, 0],
+            }),
+        ),
     ]
 }
 
