@@ -191,6 +191,9 @@ fn explore(config: &Config, body: Body) -> Result<Report, Error> {
     if let Some(recorded) = &config.replay {
         return replay::replay(config, &mut target, recorded);
     }
+    if let Some(file) = &config.minimize {
+        return replay::minimize(config, &mut target, file);
+    }
     if config.runs == 0 {
         return Err(Error::Setting(String::from("0 runs check nothing: ask for at least one")));
     }

@@ -5,12 +5,16 @@ use super::error::Error;
 use super::outcome::{self, Report};
 use crate::rt::carrier::LibraryTarget;
 use raddle_explore::campaign::Found;
+use raddle_explore::shrink;
 use raddle_explore::target::Target;
 use raddle_model::{Divergence, Plan, SiteId, Tail, Verdict};
 use raddle_wire::{FailureFile, SiteKey, failure, schedule};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
+
+/// Runs that shrinking may take.
+const MINIMIZE_RUNS_MAX: u64 = 10_000;
 
 /// Replays a failure file or a schedule string.
 pub(crate) fn replay(config: &Config, target: &mut LibraryTarget, recorded: &str) -> Result<Report, Error> {
@@ -97,6 +101,26 @@ fn explain(divergence: &Divergence) -> String {
          raddle does not control (time, addresses, the order of a hash map)?",
         divergence.step, divergence.decision, divergence.expected, divergence.found
     )
+}
+
+/// Shrinks a failure file to the fewest preemptions and writes the result beside the others.
+pub(crate) fn minimize(config: &Config, target: &mut LibraryTarget, path: &Path) -> Result<Report, Error> {
+    let begun = Instant::now();
+    let plan = plan_of(target, &read(path)?)?;
+    let before = run(target, &plan)?;
+    if !matches!(before.run.digest.verdict, Verdict::Failed(_)) {
+        return Err(Error::Diverged(String::from(
+            "the recorded run does not fail any more: nothing to minimize",
+        )));
+    }
+    let smaller = shrink::minimize(target, &before.plan, MINIMIZE_RUNS_MAX)
+        .map_err(|error| Error::Diverged(error.to_string()))?;
+    let after = run(target, &smaller.plan)?;
+    let count = |number: u32| format!("{number} preemption{}", if number == 1 { "" } else { "s" });
+    eprintln!("minimized to {} in {} runs", count(smaller.preemptions), smaller.runs);
+    let steps = after.run.digest.steps;
+    let found = outcome::tell(config, target, after)?;
+    Ok(outcome::of_one(config, Some(found), steps, begun.elapsed().as_secs_f64()))
 }
 
 /// Runs the failure files in `raddle-regressions` that belong to this body. The first that still
