@@ -297,8 +297,10 @@ impl Rt {
             self.arrive_late(Op::new(Kind::Spawn, ObjectId::NONE, site));
             self.give_up();
         }
-        let task = self.with(|run| {
-            let task = run.engine.spawn(run.running, site);
+        let Outcome::Spawned(task) = self.arrive(Op::new(Kind::Spawn, ObjectId::NONE, site)) else {
+            panic!("raddle bug: a spawn made no task")
+        };
+        self.with(|run| {
             if run.fibers.len() <= task.index() {
                 run.fibers.resize_with(task.index() + 1, Box::default);
             }
@@ -307,7 +309,6 @@ impl Rt {
             // SAFETY: passed on to the caller.
             unsafe { run.fibers[task.index()].begin(rt, stack, move |rt| rt.task(Kind::Exit, body)) };
             run.fibers[task.index()].name = name;
-            task
         });
         let (me, starting) = self.with(|run| {
             let before = (run.running, run.starting);

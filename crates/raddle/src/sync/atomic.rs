@@ -85,7 +85,11 @@ macro_rules! basic {
                 // std's own store says that these orders are no orders of a store.
                 let order_is_wrong = matches!(ordering, Ordering::Acquire | Ordering::AcqRel);
                 if at.is_some() && !order_is_wrong {
-                    self.put(at, self.value.load(Ordering::Relaxed), value);
+                    if self.value.load(Ordering::Relaxed) == value {
+                        unchanged(at);
+                    }
+                    // Inside a run a store needs no fence: one task runs at a time.
+                    self.value.store(value, Ordering::Relaxed);
                 } else {
                     self.value.store(value, ordering);
                 }
