@@ -180,10 +180,7 @@ impl PointSet {
             kind if SPECIAL >> kind as u32 & 1 == 0 => true,
             Kind::Unlock | Kind::ReadUnlock | Kind::WriteUnlock => self.releases,
             Kind::Spawn => self.spawns,
-            Kind::CellRead | Kind::CellWrite => {
-                self.all_accesses
-                    || (!self.accesses.is_empty() && self.accesses.binary_search(&op.site).is_ok())
-            }
+            Kind::CellRead | Kind::CellWrite => self.all_accesses || self.contains_access(site),
             _ => false,
         }
     }

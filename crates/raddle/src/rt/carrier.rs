@@ -263,7 +263,7 @@ impl Worker {
             stacks: Vec::new(),
             leaked: 0,
             heart: self.heart.clone(),
-            at_end: Vec::new(),
+            statics: super::statics::Statics::default(),
         };
         // A retired carrier ends, and the target starts another: std's counters of this thread are off
         // after a panic that was never finished.

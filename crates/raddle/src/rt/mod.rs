@@ -60,8 +60,8 @@ pub(crate) struct Run {
     /// Tasks that were given up without unwinding.
     pub(crate) leaked: u64,
     pub(crate) heart: Arc<Heart>,
-    /// What to do when the run is over (statics to be put back).
-    pub(crate) at_end: Vec<Box<dyn FnOnce()>>,
+    /// Statics that the run has used.
+    pub(crate) statics: statics::Statics,
 }
 
 thread_local! {
@@ -390,7 +390,7 @@ enum Turn {
 impl Run {
     /// A sign of life.
     #[inline]
-    fn beat(&self) {
+    pub(crate) fn beat(&self) {
         let beats = &self.heart.beats;
         // Nobody else writes it, so this need not be one indivisible step.
         beats.store(beats.load(Ordering::Relaxed) + 1, Ordering::Relaxed);

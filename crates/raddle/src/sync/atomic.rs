@@ -85,11 +85,7 @@ macro_rules! basic {
                 // std's own store says that these orders are no orders of a store.
                 let order_is_wrong = matches!(ordering, Ordering::Acquire | Ordering::AcqRel);
                 if at.is_some() && !order_is_wrong {
-                    if self.value.load(Ordering::Relaxed) == value {
-                        unchanged(at);
-                    }
-                    // Inside a run a store needs no fence: one task runs at a time.
-                    self.value.store(value, Ordering::Relaxed);
+                    self.put(at, self.value.load(Ordering::Relaxed), value);
                 } else {
                     self.value.store(value, ordering);
                 }
