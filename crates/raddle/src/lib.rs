@@ -20,6 +20,14 @@ pub mod __private {
     pub use crate::check::fail_on_error;
 }
 
+/// What the `raddle` command needs beyond the interface. May change at any time.
+#[doc(hidden)]
+pub mod tool {
+    pub use crate::check::files::{lines, minimized, quoted, source};
+    pub use crate::check::recorded::{Smaller, again, read, smaller, story};
+    pub use crate::rt::carrier::{Body, LibraryTarget};
+}
+
 /// For the speed experiment only.
 #[doc(hidden)]
 pub fn probe(

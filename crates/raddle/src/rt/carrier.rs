@@ -20,7 +20,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 /// The program under test.
-pub(crate) type Body = Arc<dyn Fn() + Send + Sync>;
+pub type Body = Arc<dyn Fn() + Send + Sync>;
 
 /// How often the waiting side looks at the heart.
 const LOOK: Duration = Duration::from_millis(50);
@@ -54,7 +54,7 @@ struct Carrier {
 }
 
 /// A closure under test.
-pub(crate) struct LibraryTarget {
+pub struct LibraryTarget {
     body: Body,
     hang: Duration,
     carrier: Option<Carrier>,
@@ -62,13 +62,14 @@ pub(crate) struct LibraryTarget {
 }
 
 impl LibraryTarget {
-    pub(crate) fn new(body: Body, hang: Duration) -> LibraryTarget {
+    /// Runs that reach no operation for the time `hang` count as hanging.
+    pub fn new(body: Body, hang: Duration) -> LibraryTarget {
         panics::install_hook();
         LibraryTarget { body, hang, carrier: None, weak_orders: Arc::default() }
     }
 
     /// Whether an atomic weaker than sequentially consistent was executed.
-    pub(crate) fn weak_orders(&self) -> bool {
+    pub fn weak_orders(&self) -> bool {
         self.weak_orders.load(Ordering::Relaxed)
     }
 

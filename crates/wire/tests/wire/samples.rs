@@ -136,6 +136,7 @@ pub(crate) fn deadlock() -> FailureFile {
             test: "tests::transfers".into(),
             executable: "target/debug/deps/bank-0123".into(),
             body: "transfers".into(),
+            directory: "bank".into(),
         },
         plan,
         failure: Failure {
