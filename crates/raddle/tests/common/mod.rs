@@ -8,8 +8,13 @@ use std::sync::{Arc, Mutex};
 const RUNS: u64 = 1000;
 
 fn explore(body: impl Fn() + Send + Sync + 'static) -> Report {
+    explore_by(Check::new(), body)
+}
+
+/// Many runs under settings of one's own.
+pub(crate) fn explore_by(check: Check, body: impl Fn() + Send + Sync + 'static) -> Report {
     let out = std::env::temp_dir().join(format!("raddle-test-sync-{}", std::process::id()));
-    let check = Check::new().runs(RUNS).out(out);
+    let check = check.runs(RUNS).out(out);
     // A body with one task only is an error, and some of these need no second one.
     let explored = check.explore(move || {
         thread::spawn(|| ()).join().unwrap();
