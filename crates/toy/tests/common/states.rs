@@ -1,10 +1,14 @@
 //! States of a program reached by a script of decisions, written down so that two runs can be
 //! compared: tasks by their body, objects by what they are, never by dense id.
 
+#![allow(dead_code, reason = "each test uses its part")]
+#![allow(clippy::allow_attributes, reason = "no test knows what the others use")]
+
 use raddle_model::objects::once::Once;
 use raddle_model::objects::{Object, State};
 use raddle_model::{
-    Choice, Decision, Divergence, ObjectId, Op, Outcome, Pick, Plan, Policy, TaskId, Verdict, View, World,
+    Choice, Decision, Divergence, ObjectId, Op, Outcome, Pick, Plan, Policy, TaskId, Trace, Verdict, View,
+    World,
 };
 use raddle_toy::{Machine, Program, ToyRun};
 use std::collections::BTreeMap;
@@ -68,18 +72,33 @@ pub(crate) struct Reached {
     pub(crate) done: String,
     pub(crate) policy: Script,
     pub(crate) verdict: Verdict,
+    pub(crate) trace: Trace,
+    /// The object that stands for each task.
+    pub(crate) task_objects: Vec<ObjectId>,
 }
 
-/// Follows a script.
+/// Follows a script, and writes down the state where it ends.
 pub(crate) fn follow(program: &Program, plan: &Plan, script: &[Decision]) -> Reached {
+    reach(program, plan, script, true)
+}
+
+/// Follows a script; the state is written down only if that is asked for, since it costs more than
+/// all the rest.
+pub(crate) fn reach(program: &Program, plan: &Plan, script: &[Decision], written: bool) -> Reached {
     let mut machine = Machine::new(program, Script { script: script.to_vec(), ..Script::default() });
     let run = machine.run(plan);
-    let names = Names::of(&mut machine);
+    let (mut state, mut done) = (String::new(), String::new());
+    if written {
+        let names = Names::of(&mut machine);
+        (state, done) = (names.state(&mut machine, &run), names.done(&run));
+    }
     Reached {
-        state: names.state(&mut machine, &run),
-        done: names.done(&run),
+        state,
+        done,
         policy: core::mem::take(machine.engine().policy_mut()),
         verdict: run.verdict,
+        trace: run.trace,
+        task_objects: machine.engine().world().tasks().iter().map(|task| task.object).collect(),
     }
 }
 
