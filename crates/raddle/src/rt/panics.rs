@@ -16,6 +16,8 @@ use std::sync::Once;
 pub(crate) struct Panic {
     pub(crate) message: String,
     pub(crate) site: SiteId,
+    /// Number of events before it.
+    pub(crate) step: u64,
 }
 
 /// What unwinds a task whose run is over.
@@ -54,10 +56,11 @@ fn inside(info: &PanicHookInfo<'_>) -> bool {
         site::site(location)
     });
     let again = rt.with(|run| {
+        let step = run.engine.steps();
         let fiber = &mut run.fibers[run.running.index()];
         let again = fiber.unwinding || run.ending;
         if !again || fiber.panic.is_none() {
-            fiber.panic = Some(Panic { message: text(info.payload()), site: place });
+            fiber.panic = Some(Panic { message: text(info.payload()), site: place, step });
         }
         fiber.unwinding = true;
         again
