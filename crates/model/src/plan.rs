@@ -170,19 +170,23 @@ impl PointSet {
     /// Whether the policy is asked before this operation.
     #[inline]
     pub fn contains(&self, op: &Op) -> bool {
-        SPECIAL >> op.kind as u32 & 1 == 0 || self.contains_special(op)
+        self.contains_at(op.kind, op.site)
     }
 
-    fn contains_special(&self, op: &Op) -> bool {
-        match op.kind {
+    /// The same, from what it depends on.
+    #[inline]
+    pub fn contains_at(&self, kind: Kind, site: SiteId) -> bool {
+        match kind {
+            kind if SPECIAL >> kind as u32 & 1 == 0 => true,
             Kind::Unlock | Kind::ReadUnlock | Kind::WriteUnlock => self.releases,
             Kind::Spawn => self.spawns,
-            Kind::CellRead | Kind::CellWrite => {
-                self.all_accesses
-                    || (!self.accesses.is_empty() && self.accesses.binary_search(&op.site).is_ok())
-            }
+            Kind::CellRead | Kind::CellWrite => self.all_accesses || self.contains_access(site),
             _ => false,
         }
+    }
+
+    fn contains_access(&self, site: SiteId) -> bool {
+        !self.accesses.is_empty() && self.accesses.binary_search(&site).is_ok()
     }
 }
 

@@ -10,10 +10,9 @@ pub mod sync;
 pub mod thread;
 pub mod time;
 
-pub use rand::choose;
-
 pub use check::{Check, Error, Found, Report, check, replay};
 pub use raddle_macros::test;
+pub use rand::choose;
 
 /// What `#[raddle::test]` expands to.
 #[doc(hidden)]

@@ -1,6 +1,8 @@
 //! The semantics of the world are those of std: random programs run on real threads with the real
 //! primitives, and whatever they observe must be among what the enumeration says is possible.
 
+#[path = "common/channels.rs"]
+mod channels;
 mod common;
 #[path = "common/real.rs"]
 mod real;

@@ -5,5 +5,6 @@ mod coverage;
 mod fairness;
 mod fig1;
 mod pct_bound;
+mod pos;
 mod support;
 mod uniform;

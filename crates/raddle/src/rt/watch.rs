@@ -1,7 +1,7 @@
 //! What is watched in every run, and what only in those that are recorded in full.
 
 use raddle_analysis::{Fingerprint, Races};
-use raddle_model::{Analysis, Event, Kind, Order, Recorder, World};
+use raddle_model::{Analysis, Event, Kind, Order, PlainEvent, Recorder, World};
 
 /// The analyses of the library front end.
 #[derive(Default, Debug)]
@@ -30,15 +30,28 @@ impl Analysis for Watch {
         if event.op.order != Order::SeqCst && matches!(event.op.kind, Kind::Load | Kind::Store | Kind::Rmw) {
             self.weak_orders = true;
         }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.event(event, world);
+        }
+    }
+
+    #[inline(always)]
+    fn plain(&mut self, event: PlainEvent, world: &World) {
+        self.fingerprint.plain(event, world);
+        self.races.plain(event, world);
+        // Only atomics have another order.
+        if event.plain.order != Order::SeqCst {
+            self.weak_orders = true;
+        }
         if self.recorder.is_some() {
-            self.record(*event);
+            self.record(&event.event());
         }
     }
 }
 
 impl Watch {
     #[cold]
-    fn record(&mut self, event: Event) {
-        self.recorder.get_or_insert_default().events.push(event);
+    fn record(&mut self, event: &Event) {
+        self.recorder.get_or_insert_default().events.push(*event);
     }
 }

@@ -39,7 +39,8 @@ impl Flag {
     /// Takes the flag back, as an operation on the lock.
     pub(crate) fn clear(&self, object: impl FnOnce(Rt, SiteId) -> ObjectId, site: SiteId) {
         if let Some(rt) = crate::rt::current() {
-            rt.arrive(Op::new(Kind::Store, object(rt, site), site));
+            // Not a store, which would end what earlier holders have released.
+            rt.arrive(Op::new(Kind::Rmw, object(rt, site), site));
         }
         self.0.store(false, Ordering::Relaxed);
     }

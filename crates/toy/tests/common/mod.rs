@@ -7,9 +7,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 use raddle_model::plan::{Covered, Weights};
-use raddle_model::{Plan, PointSet, Schedule, Tail, TimeMode};
-use raddle_toy::{Program, Sketch, sketch};
+use raddle_model::{Plan, PointSet, Schedule, Tail, TimeMode, Verdict};
+use raddle_toy::{Body, Program, Sketch, ToyRun, enumerate, sketch};
 use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How large a sweep is.
 pub(crate) fn size(name: &str) -> u64 {
@@ -110,4 +111,32 @@ pub(crate) fn listing(case: &Case) -> String {
         }
     }
     text
+}
+
+/// A plan in which every operation is a scheduling point.
+pub(crate) fn everywhere() -> Plan {
+    Plan { points: PointSet::everything(), steps_max: 2_000, ..Plan::new(0, Tail::Random) }
+}
+
+/// All runs of a program that is known to be small.
+pub(crate) fn all(program: &Program, plan: &Plan) -> Vec<ToyRun> {
+    enumerate(program, plan, 500_000).expect("a small program")
+}
+
+/// How the runs of a program end: `finished` or the kind of a failure, each with its messages.
+pub(crate) fn ends(program: &Program, plan: &Plan) -> BTreeMap<String, BTreeSet<String>> {
+    let mut ends: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for run in all(program, plan) {
+        let messages = ends.entry(run.finals.end).or_default();
+        if let Verdict::Failed(failure) = run.verdict {
+            messages.insert(failure.message);
+        }
+    }
+    ends
+}
+
+/// What the task of a body observes in the runs that finish.
+pub(crate) fn observed(program: &Program, plan: &Plan, body: Body) -> BTreeSet<Vec<u64>> {
+    let finished = all(program, plan).into_iter().filter(|run| run.verdict == Verdict::Finished);
+    finished.filter_map(|run| run.finals.observed[body].clone()).collect()
 }

@@ -1,10 +1,11 @@
 //! The same programs on real threads with the primitives of std, for those that std has.
 
+use crate::channels::{self, AnySender};
 use raddle_toy::{Body, How, Instr, Obj, Object, Program, REGISTERS, Val, status};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst, fence};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError};
+use std::sync::mpsc::Receiver;
 use std::sync::{
     Barrier, Condvar, Mutex, MutexGuard, Once, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard,
 };
@@ -12,7 +13,7 @@ use std::thread::{Scope, ScopedJoinHandle, Thread};
 use std::time::Duration;
 
 /// How long a timed operation waits: short, but long enough to be served now and then.
-const PATIENCE: Duration = Duration::from_micros(50);
+pub(crate) const PATIENCE: Duration = Duration::from_micros(50);
 
 /// What a run leaves: what each task observed, and memory.
 pub(crate) type Left = (Vec<Option<Vec<u64>>>, Vec<u64>);
@@ -39,13 +40,6 @@ pub(crate) fn supports(program: &Program) -> bool {
     !lacks && !prefers && !mixes
 }
 
-/// A sender of either kind of channel.
-#[derive(Clone)]
-enum AnySender {
-    Unbounded(mpsc::Sender<u64>),
-    Bounded(SyncSender<u64>),
-}
-
 enum Real {
     Nothing,
     Mutex(Mutex<()>),
@@ -65,16 +59,7 @@ fn real(object: &Object) -> Real {
         Object::Barrier(size) => Real::Barrier(Barrier::new(size as usize)),
         Object::Once => Real::Once(Once::new()),
         Object::Channel { capacity, senders } => {
-            let (sender, receiver) = match capacity {
-                None => {
-                    let (sender, receiver) = mpsc::channel();
-                    (AnySender::Unbounded(sender), receiver)
-                }
-                Some(capacity) => {
-                    let (sender, receiver) = mpsc::sync_channel(capacity as usize);
-                    (AnySender::Bounded(sender), receiver)
-                }
-            };
+            let (sender, receiver) = channels::create(capacity);
             let senders = Mutex::new(vec![sender; senders as usize]);
             Real::Channel { senders, receiver: Mutex::new(Some(receiver)) }
         }
@@ -370,10 +355,10 @@ impl Task<'_, '_, '_> {
         match instr {
             Instr::Send(_, value, how, reg) => {
                 let value = self.value(value);
-                let result = send(&self.senders[&channel], value, how);
+                let result = self.senders[&channel].send(value, how);
                 self.write(reg, result);
             }
-            Instr::Recv(_, how, reg, into) => match recv(&self.receivers[&channel], how) {
+            Instr::Recv(_, how, reg, into) => match channels::recv(&self.receivers[&channel], how) {
                 Ok(value) => {
                     self.write(reg, status::DONE);
                     self.write(into, value);
@@ -383,31 +368,5 @@ impl Task<'_, '_, '_> {
             Instr::DropSender(_) => drop(self.senders.remove(&channel)),
             _ => drop(self.receivers.remove(&channel)),
         }
-    }
-}
-
-fn send(sender: &AnySender, value: u64, how: How) -> u64 {
-    let sent = match (sender, how) {
-        (AnySender::Unbounded(sender), _) => sender.send(value).map_err(|_| status::CLOSED),
-        (AnySender::Bounded(sender), How::Try) => sender.try_send(value).map_err(|error| match error {
-            TrySendError::Full(_) => status::FAILED,
-            TrySendError::Disconnected(_) => status::CLOSED,
-        }),
-        (AnySender::Bounded(sender), _) => sender.send(value).map_err(|_| status::CLOSED),
-    };
-    sent.err().unwrap_or(status::DONE)
-}
-
-fn recv(receiver: &Receiver<u64>, how: How) -> Result<u64, u64> {
-    match how {
-        How::Block => receiver.recv().map_err(|_| status::CLOSED),
-        How::Try => receiver.try_recv().map_err(|error| match error {
-            TryRecvError::Empty => status::FAILED,
-            TryRecvError::Disconnected => status::CLOSED,
-        }),
-        How::Timed(_) => receiver.recv_timeout(PATIENCE).map_err(|error| match error {
-            RecvTimeoutError::Timeout => status::TIMED_OUT,
-            RecvTimeoutError::Disconnected => status::CLOSED,
-        }),
     }
 }

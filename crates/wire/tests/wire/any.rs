@@ -45,6 +45,7 @@ fn any_tail() -> impl Strategy<Value = Tail> {
     let switch = switch.prop_map(|(from, events, to)| Switch { from, events, to });
     let choices = prop::collection::vec(any::<u32>(), 0..5);
     let pair = (any::<u32>(), any::<u32>()).prop_map(|(a, b)| (SiteId(a), SiteId(b)));
+    let switch = any::<(u64, u32, u64)>().prop_map(|(from, events, to)| Switch { from, events, to });
     prop_oneof![
         prop::sample::select(vec![Tail::Random, Tail::Rapos, Tail::Pos, Tail::Stay, Tail::None]),
         (any::<u32>(), any::<u64>()).prop_map(|(depth, length)| Tail::Pct { depth, length }),
