@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub struct Found {
     story: Story,
+    message: String,
     schedule: String,
     file: Option<PathBuf>,
     warning: Option<String>,
@@ -31,7 +32,7 @@ impl Found {
 
     /// What went wrong.
     pub fn message(&self) -> &str {
-        &self.story.failure.message
+        &self.message
     }
 
     /// The run that showed it first, from 0.
@@ -67,7 +68,8 @@ impl Found {
             |site| recorded.places.get(&site).map_or(SiteKey(0), |p| SiteKey::of(&p.file, p.line, p.column));
         let schedule = schedule::encode(&recorded.plan, key);
         let copy = files::lines_to_copy(config, recorded, Some(path), &schedule);
-        Found { story: story_of(recorded), schedule, file: Some(path.to_owned()), warning: None, copy }
+        let story = story_of(recorded);
+        Found { message: story.message(), story, schedule, file: Some(path.to_owned()), warning: None, copy }
     }
 
     /// What happened, for people.
@@ -221,7 +223,7 @@ pub(crate) fn tell(config: &Config, target: &impl Target, found: campaign::Found
         Err(error) => (None, Some(format!("the failure file could not be written: {error}"))),
     };
     let copy = files::lines_to_copy(config, &content, file.as_deref(), &schedule);
-    Ok(Found { story, schedule, file, warning, copy })
+    Ok(Found { message: story.message(), story, schedule, file, warning, copy })
 }
 
 /// The key of a site in a schedule string.

@@ -412,23 +412,26 @@ impl Run {
         let passed_on = match &own {
             None => true,
             Some(panic) => {
-                panic.message.contains("Any { .. }") || panic.message == "a scoped thread panicked"
+                panic.message.contains("Any { .. }")
+                    || panic.message.contains("PoisonError")
+                    || panic.message == "a scoped thread panicked"
             }
         };
         let first = self.first_panic(|_| true).filter(|_| passed_on);
         let (task, panic) = match (first, own) {
             (Some((task, panic)), _) => (task, panic),
             (None, Some(panic)) => (TaskId::MAIN, panic),
-            (None, None) => (TaskId::MAIN, Panic { message: text, site: SiteId::UNKNOWN }),
+            (None, None) => (TaskId::MAIN, Panic { message: text, site: SiteId::UNKNOWN, step: 0 }),
         };
         panic_failure(task, panic)
     }
 
-    /// The first task other than main that has panicked.
+    /// The first that has panicked of all tasks but main: what came later may only be its consequence.
     fn first_panic(&self, counts: impl Fn(&Fiber) -> bool) -> Option<(TaskId, Panic)> {
         let tasks = 1..self.engine.world().tasks().len();
         let found = |i: usize| self.fibers[i].panic.clone().filter(|_| counts(&self.fibers[i]));
-        tasks.into_iter().find_map(|i| found(i).map(|panic| (TaskId(i as u32), panic)))
+        let panics = tasks.filter_map(|i| found(i).map(|panic| (TaskId(i as u32), panic)));
+        panics.min_by_key(|(_, panic)| panic.step)
     }
 }
 

@@ -18,6 +18,8 @@ use std::sync::Once;
 pub(crate) struct Panic {
     pub(crate) message: String,
     pub(crate) site: SiteId,
+    /// Number of events before it.
+    pub(crate) step: u64,
 }
 
 /// What unwinds a task whose run is over.
@@ -55,11 +57,19 @@ fn inside(info: &PanicHookInfo<'_>) -> bool {
         let location: &'static std::panic::Location<'static> = unsafe { std::mem::transmute(location) };
         site::site(location)
     });
-    let message = text(info.payload());
-    if aborts(&message) {
-        rt.aborts();
-        abort::leave(rt);
-        return true;
+    let again = rt.with(|run| {
+        let step = run.engine.steps();
+        let fiber = &mut run.fibers[run.running.index()];
+        let again = fiber.unwinding || run.ending;
+        // What happens while a run is cleared away is no panic of the program's.
+        if !run.ending && (!again || fiber.panic.is_none()) {
+            fiber.panic = Some(Panic { message: text(info.payload()), site: place, step });
+        }
+        fiber.unwinding = true;
+        again
+    });
+    if again {
+        rt.abandon(text(info.payload()), place);
     }
     rt.with(|run| {
         let fiber = &mut run.fibers[run.running.index()];
