@@ -1,9 +1,16 @@
 //! The library front end: std-shaped types under a scheduler.
 
+pub mod cell;
 mod check;
+pub mod future;
+pub mod hint;
+pub mod rand;
 mod rt;
 pub mod sync;
 pub mod thread;
+pub mod time;
+
+pub use rand::choose;
 
 pub use check::{Check, Error, Found, Report, check, replay};
 pub use raddle_macros::test;

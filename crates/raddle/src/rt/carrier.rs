@@ -264,7 +264,7 @@ impl Worker {
             leaked: 0,
             heart: self.heart.clone(),
             beats: 0,
-            at_end: Vec::new(),
+            statics: super::statics::Statics::default(),
         };
         // A retired carrier ends, and the target starts another: std's counters of this thread are off
         // after a panic that was never finished.
@@ -320,6 +320,7 @@ impl Worker {
             state.mark = self.id.next_run();
             let verdict = enter(state, |rt| drive(rt, &*self.body));
             self.id.end_run();
+            state.statics.release();
             // The first plain access of the campaign turns race detection on: that run is run again.
             if !state.engine.analysis().races.missed() || state.retired {
                 break verdict;

@@ -2,10 +2,10 @@
 
 use super::panics::Panic;
 use crate::rt::Rt;
+use crate::thread::local::Locals;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use raddle_model::TaskId;
-use std::any::Any;
 
 /// Usable bytes of a task's stack. Only touched pages take memory.
 pub(crate) const STACK_BYTES: usize = 256 * 1024;
@@ -45,10 +45,8 @@ pub(crate) struct Fiber {
     pub(crate) unwinding: bool,
     /// Operations since the run was over.
     pub(crate) late_operations: u32,
-    /// Its thread locals, in the order of their first use.
-    pub(crate) locals: Vec<(usize, Box<dyn Any>)>,
-    /// Set once the thread locals have been destroyed.
-    pub(crate) locals_gone: bool,
+    /// Its thread locals.
+    pub(crate) locals: Locals,
 }
 
 impl std::fmt::Debug for Fiber {
@@ -69,7 +67,6 @@ impl Fiber {
         self.joined = false;
         self.unwinding = false;
         self.late_operations = 0;
-        self.locals_gone = false;
         let entry = move |yielder: &Yielder<Signal, Report>, _: Signal| {
             let task = rt.running();
             rt.with(|run| run.fibers[task.index()].yielder = Some(yielder));

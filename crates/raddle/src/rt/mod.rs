@@ -3,9 +3,11 @@
 
 pub(crate) mod carrier;
 pub(crate) mod fiber;
+mod image;
 pub(crate) mod panics;
 pub(crate) mod site;
 pub(crate) mod slot;
+pub(crate) mod statics;
 pub(crate) mod watch;
 
 use fiber::{Fiber, Report, Signal};
@@ -57,8 +59,8 @@ pub(crate) struct Run {
     pub(crate) leaked: u64,
     pub(crate) heart: Arc<Heart>,
     beats: u64,
-    /// What to do when the run is over (statics to be put back).
-    pub(crate) at_end: Vec<Box<dyn FnOnce()>>,
+    /// Statics that the run has used.
+    pub(crate) statics: statics::Statics,
 }
 
 thread_local! {
@@ -268,6 +270,7 @@ impl Rt {
             run.ending
         });
         if over {
+            crate::thread::local::destroy(self);
             return;
         }
         debug_assert!(result.is_ok() || last == Kind::End, "raddle bug: a task's own panic was not kept");
@@ -424,9 +427,7 @@ fn clear_away(rt: Rt) {
             }
         }
         rt.with(|run| run.running = task);
-        crate::thread::local::destroy(rt);
+        crate::thread::local::forget(rt);
     }
-    for put_back in rt.with(|run| std::mem::take(&mut run.at_end)).into_iter().rev() {
-        put_back();
-    }
+    statics::put_back(rt);
 }

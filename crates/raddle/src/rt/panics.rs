@@ -5,10 +5,10 @@
 //! Here the task is abandoned in the hook: it is suspended and never runs again. The carrier cannot
 //! be used after that (std counts the panic as still going on), so it retires.
 
-use crate::rt::{self, site};
-use raddle_model::SiteId;
+use crate::rt::{self, Rt, site};
+use raddle_model::{Failure, FailureKind, SiteId};
 use std::any::Any;
-use std::panic::PanicHookInfo;
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, resume_unwind};
 use std::sync::Once;
 
 /// What is known of a panic.
@@ -66,4 +66,43 @@ fn inside(info: &PanicHookInfo<'_>) -> bool {
         rt.abandon(text(info.payload()), place);
     }
     true
+}
+
+/// `catch_unwind`, and the hook knows that the unwinding has ended.
+pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> std::thread::Result<R> {
+    let rt = rt::current();
+    let before = rt.is_some_and(|rt| rt.with(|run| run.fibers[run.running.index()].unwinding));
+    let result = catch_unwind(AssertUnwindSafe(f));
+    if result.is_err() {
+        unwinding(rt, before);
+    }
+    result
+}
+
+/// `resume_unwind`, and the hook knows that the task is unwinding again.
+pub(crate) fn resume(payload: Box<dyn Any + Send>) -> ! {
+    unwinding(rt::current(), true);
+    resume_unwind(payload)
+}
+
+fn unwinding(rt: Option<Rt>, unwinding: bool) {
+    if let Some(rt) = rt {
+        rt.with(|run| run.fibers[run.running.index()].unwinding = unwinding);
+    }
+}
+
+/// The running task has panicked where std aborts the process, and was caught: the run fails.
+pub(crate) fn abort_run(rt: Rt, why: &str) {
+    rt.with(|run| {
+        if run.ending {
+            return;
+        }
+        let task = run.running;
+        let (what, site) = match &run.fibers[task.index()].panic {
+            Some(panic) => (panic.message.as_str(), panic.site),
+            None => ("a resumed panic", SiteId::UNKNOWN),
+        };
+        let message = format!("{why}, which aborts the process: {what}");
+        run.engine.fail(Failure { kind: FailureKind::Panic, message, tasks: vec![task], sites: vec![site] });
+    });
 }
