@@ -49,20 +49,21 @@ fn seldom() {
     });
 }
 
-/// Its races and its try are learned, and change later plans.
+/// Its try and its races are learned, and change later plans.
 fn teaches() {
-    let shared = Arc::new((Mutex::new(0), RaceCell::new(0), RaceCell::new(0)));
+    let shared = Arc::new((Mutex::new(0), AtomicUsize::new(0), RaceCell::new(0), RaceCell::new(0)));
     both({
         let shared = shared.clone();
         move || {
-            if let Ok(mut count) = shared.0.try_lock() {
-                *count += 1;
-                if *count == 2 {
-                    shared.2.set(shared.2.get() + 1);
+            match shared.0.try_lock() {
+                Ok(mut count) => *count += 1,
+                Err(_) => shared.1.store(1, Ordering::SeqCst),
+            }
+            if shared.1.load(Ordering::SeqCst) == 1 {
+                shared.2.set(shared.2.get() + 1);
+                if shared.2.get() == 1 {
+                    shared.3.set(shared.3.get() + 1);
                 }
-            } else {
-                shared.1.set(shared.1.get() + 1);
-                shared.2.get();
             }
         }
     });
@@ -129,7 +130,8 @@ fn the_same_run_fails_first() {
     for strategy in STRATEGIES {
         for seed in 0..3 {
             let report = same_for_any_number(&check().strategy(strategy).seed(seed), seldom);
-            assert!(report.failed() && report.runs() > 1, "{strategy}");
+            assert!(report.failed(), "{strategy}");
+            assert!(strategy != "random" || report.runs() > 8, "it fails too soon to tell");
         }
     }
 }
@@ -154,19 +156,13 @@ fn the_same_is_learned() {
 
 #[test]
 fn a_hang_among_several_jobs_is_found_and_no_run_is_lost() {
-    // Runs until the body hangs, which takes longer than runs do.
     let run = |jobs| {
         let body = || {
-            let hangs = Arc::new(AtomicUsize::new(0));
-            both({
-                let hangs = hangs.clone();
-                move || (0..3).for_each(|step| drop(hangs.swap(step, Ordering::SeqCst)))
-            });
-            let order = hangs.load(Ordering::SeqCst);
+            let last = Arc::new(AtomicUsize::new(0));
             both(move || {
-                if hangs.swap(9, Ordering::SeqCst) == 9 && order == 1 {
-                    loop {
-                        std::thread::park();
+                for step in 1..7 {
+                    while last.swap(step, Ordering::SeqCst) + 4 <= step {
+                        std::thread::sleep(std::time::Duration::from_secs(1));
                     }
                 }
             });
