@@ -18,7 +18,7 @@
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use raddle_model::hash::Wide;
-use raddle_model::{Access, Analysis, Event, Kind, ObjectId, Op, Outcome, World};
+use raddle_model::{Access, Analysis, Event, Kind, ObjectId, Op, Outcome, PlainEvent, Touch, World};
 
 /// The groups of one object.
 #[derive(Clone, Copy, Debug)]
@@ -28,11 +28,26 @@ struct Groups {
     reading: bool,
 }
 
+impl Groups {
+    /// Opens the group that an access belongs to, unless it is open.
+    #[inline(always)]
+    fn open(&mut self, reading: bool) {
+        if !(reading && self.reading) {
+            self.before = self.current;
+            self.current = Wide::ZERO;
+            self.reading = reading;
+        }
+    }
+}
+
 const NOTHING: Groups = Groups { before: Wide::ZERO, current: Wide::ZERO, reading: false };
 
 /// What enters the hash of an event. There is one right recipe, [`Exact`]; tests spoil it to see
 /// that the oracle notices.
 pub trait Recipe {
+    /// Whether plain events may go the short way, which knows the right recipe only.
+    const SHORT: bool = false;
+
     /// The objects through which an operation has predecessors and successors.
     #[inline(always)]
     fn extents(op: &Op) -> [ObjectId; 2] {
@@ -50,7 +65,9 @@ pub trait Recipe {
 #[derive(Default, Debug)]
 pub struct Exact;
 
-impl Recipe for Exact {}
+impl Recipe for Exact {
+    const SHORT: bool = true;
+}
 
 /// The fingerprint so far.
 pub type Fingerprint = Hashing<Exact>;
@@ -71,30 +88,19 @@ impl<R: Recipe> Hashing<R> {
     }
 
     /// The groups of an object, with one opened for an access like this.
-    #[inline]
     fn groups(&mut self, object: ObjectId, access: Access) -> &mut Groups {
-        let index = object.index();
-        if index >= self.objects.len() {
-            self.grow(index + 1);
+        if object.index() >= self.objects.len() {
+            self.objects.resize(object.index() + 1, NOTHING);
         }
-        let groups = &mut self.objects[index];
-        let reading = matches!(access, Access::Read);
-        if !(reading && groups.reading) {
-            groups.before = groups.current;
-            groups.current = Wide::ZERO;
-            groups.reading = reading;
-        }
+        let groups = &mut self.objects[object.index()];
+        groups.open(access == Access::Read);
         groups
     }
 
-    #[cold]
-    fn grow(&mut self, len: usize) {
-        self.objects.resize(len, NOTHING);
-    }
-
-    /// Events with two extents or none, and ends and births.
-    fn unusual(&mut self, event: Event, world: &World) {
-        let Event { task, op, outcome, .. } = event;
+    /// An event of any kind.
+    #[inline(never)]
+    fn any(&mut self, event: &Event, world: &World) {
+        let Event { task, op, outcome, .. } = *event;
         let access = op.access();
         let [first, second] = R::extents(&op);
         let mut past = Wide::ZERO;
@@ -109,7 +115,7 @@ impl<R: Recipe> Hashing<R> {
             // The end of the process conflicts with everything: its past is all there is.
             past = self.total;
         }
-        let hash = self.tasks[task.index()].chain(label::<R>(&event, world), past);
+        let hash = self.tasks[task.index()].chain(label::<R>(event, world), past);
         self.tasks[task.index()] = hash;
         self.total = self.total.plus(hash);
         for object in [first, second] {
@@ -140,18 +146,22 @@ impl<R: Recipe> Analysis for Hashing<R> {
         self.tasks.push(Wide::from_word(1));
     }
 
-    #[inline]
     fn event(&mut self, event: &Event, world: &World) {
-        let [first, second] = R::extents(&event.op);
-        if second.is_some() || !first.is_some() {
-            return self.unusual(*event, world);
-        }
-        let label = label::<R>(event, world);
-        let chain = self.tasks[event.task.index()];
-        let groups = self.groups(first, event.op.access());
-        let hash = chain.chain(label, groups.before);
+        self.any(event, world);
+    }
+
+    #[inline(always)]
+    fn plain(&mut self, event: PlainEvent, world: &World) {
+        let (task, object) = (event.task.index(), event.plain.object.index());
+        let found = (self.tasks.get_mut(task), self.objects.get_mut(object));
+        let (Some(chain), Some(groups), true) = (found.0, found.1, R::SHORT) else {
+            // The first access to an object, for one.
+            return self.any(&event.event(), world);
+        };
+        groups.open(event.plain.touch == Touch::Read);
+        let hash = chain.chain((event.plain.kind as u64) << 56, groups.before);
         groups.current = groups.current.plus(hash);
-        self.tasks[event.task.index()] = hash;
+        *chain = hash;
         self.total = self.total.plus(hash);
     }
 }

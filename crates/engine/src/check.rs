@@ -29,6 +29,12 @@ impl Check {
         self.expected.extend_from_slice(expected);
     }
 
+    /// Whether events are recorded or compared.
+    #[inline]
+    pub(crate) fn is_active(&self) -> bool {
+        self.active
+    }
+
     #[inline]
     pub(crate) fn event(&mut self, event: &Event) -> Result<(), Box<Divergence>> {
         if self.active { self.add(*event) } else { Ok(()) }

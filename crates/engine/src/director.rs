@@ -52,7 +52,9 @@ pub struct Engine<P, A> {
     pub(crate) verdict: Option<Verdict>,
     pub(crate) saw_try: bool,
     // Operations since the last scheduling point.
-    quiet: u32,
+    pub(crate) quiet: u32,
+    // The number of steps up to which the quick way may be taken, 0 while it may not. See `quick`.
+    pub(crate) calm_until: u64,
     // Whether the plan is to repeat a whole run.
     pub(crate) repeats: bool,
     // What the repeated run must have; 0 if nobody knows.
@@ -79,6 +81,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             verdict: None,
             saw_try: false,
             quiet: 0,
+            calm_until: 0,
             repeats: false,
             fingerprint: 0,
         }
@@ -105,6 +108,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.quiet = 0;
         self.repeats = plan.tail == Tail::None;
         self.fingerprint = plan.prefix.fingerprint;
+        self.look_around();
     }
 
     /// The state of objects and tasks.
@@ -193,8 +197,14 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// were none comes to one: it may be waiting for a plain flag that another is to set.
     #[inline]
     pub fn is_point(&self, op: &Op) -> bool {
-        self.points.contains(op)
-            || (self.quiet >= QUIET_MAX && !matches!(op.kind, Kind::Spawn | Kind::Choose | Kind::Fence))
+        self.is_point_at(op.kind, op.site)
+    }
+
+    /// The same, from what it depends on.
+    #[inline]
+    pub fn is_point_at(&self, kind: Kind, site: SiteId) -> bool {
+        self.points.contains_at(kind, site)
+            || (self.quiet >= QUIET_MAX && !matches!(kind, Kind::Spawn | Kind::Choose | Kind::Fence))
     }
 
     /// A task says what it is about to do, and others go on first: for a task that was just made.
@@ -210,25 +220,42 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     }
 
     /// A task cannot do what it is about to do: that may close a cycle.
-    fn blocked(&mut self, task: TaskId) {
+    #[inline(never)]
+    pub(crate) fn blocked(&mut self, task: TaskId) {
         if let Some(tasks) = deadlock::cycle(&self.world, task) {
             self.fail(deadlock::of_cycle(&self.world, tasks));
         }
     }
 
     /// A task has reached a scheduling point. Says who goes on.
-    #[inline]
     pub fn arrive(&mut self, task: TaskId, op: Op) -> Next {
+        match op.plain() {
+            Some(plain) => self.arrive_plain(task, plain),
+            None => self.arrive_with_care(task, op),
+        }
+    }
+
+    #[inline(never)]
+    pub(crate) fn arrive_with_care(&mut self, task: TaskId, op: Op) -> Next {
         self.announce(task, op);
         self.schedule_next()
     }
 
     /// An operation that is no scheduling point happens at once.
     pub fn perform(&mut self, task: TaskId, op: Op) -> Outcome {
+        match op.plain() {
+            Some(plain) => self.perform_plain(task, plain),
+            None => self.perform_with_care(task, op),
+        }
+    }
+
+    #[inline(never)]
+    pub(crate) fn perform_with_care(&mut self, task: TaskId, op: Op) -> Outcome {
         self.quiet += 1;
         self.spin.settle(&mut self.world);
         self.world.announce(task, op);
-        self.execute_apart(task, 0);
+        self.execute(task, 0);
+        self.look_around();
         self.outcome(task)
     }
 
@@ -246,19 +273,25 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         let value = self.decide(&choice);
         self.spin.settle(&mut self.world);
         self.world.announce(task, Op::new(Kind::Choose, ObjectId::NONE, site).arg(u64::from(arity)));
-        self.execute_apart(task, value);
+        self.execute(task, value);
+        self.look_around();
         value
     }
 
     /// The task's last store or read-modify-write left the value as it was.
     pub fn unchanged(&mut self, object: ObjectId) {
         self.world.unchanged(object);
-        self.spin.unchanged(&mut self.world);
+        if let Some(task) = self.current {
+            self.spin.unchanged(task, object, &mut self.world);
+        }
+        self.look_around();
     }
 
     /// What the task's clock says, in nanoseconds since the run began.
     pub fn now(&mut self, task: TaskId) -> u64 {
-        self.time.now(task)
+        let now = self.time.now(task);
+        self.look_around();
+        now
     }
 
     /// A bug was found. The first one counts.
@@ -266,6 +299,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if self.verdict.is_none() {
             self.verdict = Some(Verdict::Failed(failure));
         }
+        self.look_around();
     }
 
     #[expect(clippy::boxed_local, reason = "it comes boxed from the policy")]
@@ -294,23 +328,41 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     }
 
     /// Lets the policy pick until a task has something to run.
+    #[inline(never)]
     pub fn schedule_next(&mut self) -> Next {
         self.quiet = 0;
-        while self.verdict.is_none() {
-            let Some(task) = self.pick() else { continue };
-            let op = &self.world.task(task).op;
-            let kind = op.kind;
-            let pick = if kind == Kind::NotifyOne { self.choose_waiter(task) } else { 0 };
-            self.current = Some(task);
-            self.execute(task, pick);
-            match kind {
-                Kind::Exit => {}
-                Kind::End => self.finished(),
-                _ if self.verdict.is_none() => return Next::Run(task),
-                _ => {}
-            }
+        let mut next = None;
+        while self.verdict.is_none() && next.is_none() {
+            next = self.pick().and_then(|task| self.let_happen(task));
         }
-        Next::Over
+        self.look_around();
+        next.unwrap_or(Next::Over)
+    }
+
+    /// The picked task does what it was about to do. None if it is not the one that goes on.
+    fn let_happen(&mut self, task: TaskId) -> Option<Next> {
+        let kind = self.world.task(task).op.kind;
+        let pick = if kind == Kind::NotifyOne { self.choose_waiter(task) } else { 0 };
+        self.current = Some(task);
+        self.execute(task, pick);
+        match kind {
+            Kind::Exit => return None,
+            Kind::End => self.finished(),
+            _ => {}
+        }
+        self.verdict.is_none().then_some(Next::Run(task))
+    }
+
+    /// The same for a task that was picked on the quick way.
+    #[inline(never)]
+    pub(crate) fn proceed(&mut self, task: TaskId) -> Next {
+        match self.let_happen(task) {
+            Some(next) => {
+                self.look_around();
+                next
+            }
+            None => self.schedule_next(),
+        }
     }
 
     /// Asks the policy. None if that ended the run.
@@ -325,8 +377,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             self.restrict();
         }
         let enabled = if simple { self.world.enabled_tasks() } else { &self.pickable };
-        let forced = enabled.single();
-        if forced.is_none() && enabled.is_empty() {
+        if enabled.is_empty() {
             self.fail(deadlock::of_all(&self.world));
             return None;
         }
@@ -334,21 +385,31 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         match self.policy.pick(&view) {
             Pick::Run(task) => {
                 assert!(enabled.contains(task), "raddle bug: the policy picked {task:?}, which cannot run");
-                if forced.is_none() {
+                if enabled.several() {
                     self.decisions.push(Decision::Run(task));
                 }
                 Some(task)
             }
-            Pick::Cut => {
-                self.verdict = Some(Verdict::Cut);
-                None
-            }
-            Pick::Diverged(mut divergence) => {
-                divergence.step = self.steps;
-                self.diverge(divergence);
+            other => {
+                self.refused(other);
                 None
             }
         }
+    }
+
+    /// The policy has ended the run.
+    #[cold]
+    pub(crate) fn refused(&mut self, pick: Pick) -> Next {
+        match pick {
+            Pick::Run(task) => panic!("raddle bug: {task:?} was picked and not run"),
+            Pick::Cut => self.verdict = Some(Verdict::Cut),
+            Pick::Diverged(mut divergence) => {
+                divergence.step = self.steps;
+                self.diverge(divergence);
+            }
+        }
+        self.look_around();
+        Next::Over
     }
 
     fn choose_waiter(&mut self, task: TaskId) -> u32 {
@@ -360,19 +421,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.decide(&Choice { kind: Kind::NotifyOne, arity, object: op.object, site: op.site })
     }
 
-    /// The same, for callers that are not the common path.
-    #[inline(never)]
-    fn execute_apart(&mut self, task: TaskId, pick: u32) {
-        self.execute(task, pick);
-    }
-
     /// A task's pending operation happens.
-    #[inline(always)]
     fn execute(&mut self, task: TaskId, pick: u32) {
         let outcome = self.world.step(task, pick);
         self.steps += 1;
-        // From here on nothing needs the whole event but what is rare: cold code takes it by value,
-        // so that the common path never puts it together.
         let entry = self.world.task(task);
         let event = Event { task, index: entry.events - 1, op: entry.op, outcome };
         self.time.event(&event);

@@ -10,6 +10,7 @@ mod check;
 mod close;
 mod deadlock;
 mod director;
+mod quick;
 mod restrict;
 mod spin;
 mod time;

@@ -8,7 +8,8 @@
 //! left, they run on.
 
 use alloc::vec::Vec;
-use raddle_model::{Access, Event, Kind, ObjectId, Outcome, TaskId, TaskSet, World, hash};
+use raddle_model::world::Task;
+use raddle_model::{Access, Event, Kind, ObjectId, Outcome, SiteId, TaskId, TaskSet, World, hash};
 
 /// Equal laps after which a task counts as spinning.
 const LAPS: u32 = 3;
@@ -29,15 +30,6 @@ struct State {
     watched: Vec<ObjectId>,
 }
 
-/// A store or read-modify-write of which the front end may yet say that it changed nothing.
-#[derive(Clone, Copy, Debug)]
-struct Unsettled {
-    task: TaskId,
-    object: ObjectId,
-    site: u32,
-    looks: u32,
-}
-
 /// Who spins.
 #[derive(Debug)]
 pub(crate) struct Spin {
@@ -46,8 +38,9 @@ pub(crate) struct Spin {
     alert: bool,
     states: Vec<State>,
     parked: TaskSet,
-    last: Unsettled,
-    unsettled: bool,
+    /// What the last store or read-modify-write was to, if the front end may yet say that it changed
+    /// nothing and that matters.
+    unsettled: Option<ObjectId>,
     /// Whether only spinning tasks were left at some point and nothing has changed since.
     pub(crate) stuck: bool,
     /// Whether any task was ever parked in this run.
@@ -61,8 +54,7 @@ impl Default for Spin {
             alert: false,
             states: Vec::new(),
             parked: TaskSet::EMPTY,
-            last: Unsettled { task: TaskId::MAIN, object: ObjectId::NONE, site: 0, looks: 0 },
-            unsettled: false,
+            unsettled: None,
             stuck: false,
             used: false,
         }
@@ -74,9 +66,15 @@ impl Spin {
         self.active = active;
         self.alert = false;
         self.parked.clear();
-        self.unsettled = false;
+        self.unsettled = None;
         self.stuck = false;
         self.used = false;
+    }
+
+    /// Whether somebody is parked or was stuck.
+    #[inline]
+    pub(crate) fn is_alert(&self) -> bool {
+        self.alert
     }
 
     /// Whether anybody is held back.
@@ -112,21 +110,17 @@ impl Spin {
         if !self.active {
             return;
         }
-        let looks = world.looks_mut(event.task);
         match event.op.kind {
-            Kind::Store | Kind::Rmw => {
-                let Event { task, op, .. } = *event;
-                self.last = Unsettled { task, object: op.object, site: op.site.0, looks: *looks };
-                *looks = 0;
-                self.unsettled = self.alert;
-            }
-            Kind::Lock | Kind::Unlock if matches!(event.outcome, Outcome::Done) => {
-                *looks = 0;
-                if self.alert {
-                    self.changed(event.op.object, world);
-                }
-            }
+            // The world has set the looks to zero already.
+            Kind::Store | Kind::Rmw => self.unsettled = self.alert.then_some(event.op.object),
             _ => self.other_event(*event, world),
+        }
+    }
+
+    /// A task has looked at something by a plain operation.
+    pub(crate) fn looked(&mut self, task: TaskId, object: ObjectId, site: SiteId, world: &mut World) {
+        if self.active {
+            self.look(task, object, site.0, world);
         }
     }
 
@@ -153,19 +147,18 @@ impl Spin {
     /// The next event is about to happen: the last store did change something.
     #[inline]
     pub(crate) fn settle(&mut self, world: &mut World) {
-        if self.unsettled {
-            self.unsettled = false;
-            self.changed(self.last.object, world);
+        if let Some(object) = self.unsettled.take() {
+            self.changed(object, world);
         }
     }
 
-    /// The last store changed nothing: it counts as a look.
-    pub(crate) fn unchanged(&mut self, world: &mut World) {
+    /// The last store, by `task`, left the object as it was: it counts as a look.
+    pub(crate) fn unchanged(&mut self, task: TaskId, object: ObjectId, world: &mut World) {
         if self.active {
-            self.unsettled = false;
-            let Unsettled { task, object, site, looks } = self.last;
-            *world.looks_mut(task) = looks;
-            self.look(task, object, site, world);
+            self.unsettled = None;
+            let Task { looks_before, changed_at, .. } = *world.task(task);
+            *world.looks_mut(task) = looks_before;
+            self.look(task, object, changed_at.0, world);
         }
     }
 

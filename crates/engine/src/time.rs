@@ -54,6 +54,12 @@ impl Time {
         self.task(task).saturating_add(op.arg)
     }
 
+    /// Whether anybody has asked for the time or let it pass.
+    #[inline]
+    pub(crate) fn is_active(&self) -> bool {
+        self.active
+    }
+
     #[inline]
     pub(crate) fn event(&mut self, event: &Event) {
         let passes = event.op.kind == Kind::Sleep || matches!(event.outcome, Outcome::TimedOut);

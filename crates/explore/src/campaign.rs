@@ -299,7 +299,9 @@ fn confirm(suspect: Suspect, plan: Plan, run: Run) -> Found {
     if let Some(failure) = same
         && run.digest.fingerprint == fingerprint
     {
-        let plan = plan.replaying(run.trace.schedule.clone());
+        // Who hangs is given up without a schedule: only the plan leads there again.
+        let hangs = failure.kind == FailureKind::Hang;
+        let plan = if hangs { plan } else { plan.replaying(run.trace.schedule.clone()) };
         return Found { failure, original: None, plan, run, first_run };
     }
     if original.kind == FailureKind::Nondeterminism {

@@ -36,8 +36,16 @@ impl Rng {
         hash::mix(campaign, run)
     }
 
+    #[cold]
+    fn below_again(&mut self, mut product: u64, n: u32) -> u32 {
+        while (product as u32) < n.wrapping_neg() % n {
+            product = (self.next_u64() >> 32) * u64::from(n);
+        }
+        (product >> 32) as u32
+    }
+
     /// The next 64 bits.
-    #[inline]
+    #[inline(always)]
     pub fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;
@@ -53,17 +61,12 @@ impl Dice for Rng {
     }
 
     /// Lemire's multiplication with rejection: exactly uniform.
-    #[inline]
+    #[inline(always)]
     fn below(&mut self, n: u32) -> u32 {
         assert!(n > 0, "raddle bug: a draw among nothing");
-        loop {
-            let product = (self.next_u64() >> 32) * u64::from(n);
-            let low = product as u32;
-            // Only the lowest `2^32 mod n` remainders are over-represented.
-            if low >= n || low >= n.wrapping_neg() % n {
-                return (product >> 32) as u32;
-            }
-        }
+        let product = (self.next_u64() >> 32) * u64::from(n);
+        // Only the lowest `2^32 mod n` remainders are over-represented.
+        if product as u32 >= n { (product >> 32) as u32 } else { self.below_again(product, n) }
     }
 }
 

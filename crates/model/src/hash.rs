@@ -53,7 +53,7 @@ impl Wide {
     }
 
     /// Hashes (self, label, other), in this order.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn chain(self, label: u64, other: Wide) -> Wide {
         let a = fold(self.lo ^ label ^ K[0], other.lo ^ K[1]);

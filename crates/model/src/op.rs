@@ -207,6 +207,43 @@ pub struct Op {
     pub site: SiteId,
 }
 
+/// What a plain operation does to its object: few cases, since every step asks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Touch {
+    /// Looks at it.
+    Read,
+    /// Changes it.
+    Write,
+    /// Takes it.
+    Take,
+    /// Gives it back.
+    Give,
+}
+
+/// What programs do all the time: an access to a whole atomic or cell, or taking or giving back a
+/// mutex without a time limit. It has one extent and no number, so that it fits into registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Plain {
+    /// What is done.
+    pub kind: Kind,
+    /// The same, as far as the object is concerned.
+    pub touch: Touch,
+    /// Memory order, for atomics.
+    pub order: Order,
+    /// The extent.
+    pub object: ObjectId,
+    /// Where in the source.
+    pub site: SiteId,
+}
+
+impl Plain {
+    /// The whole operation.
+    #[inline]
+    pub fn op(self) -> Op {
+        Op::new(self.kind, self.object, self.site).order(self.order)
+    }
+}
+
 impl Op {
     /// An operation on a whole object that waits if it must.
     #[inline]
@@ -255,6 +292,21 @@ impl Op {
     #[inline]
     pub fn access(&self) -> Access {
         if READS >> self.kind as u32 & 1 == 1 { Access::Read } else { Access::Write }
+    }
+
+    /// The same as a plain operation, if it is one.
+    #[inline(always)]
+    pub fn plain(&self) -> Option<Plain> {
+        let Op { kind, order, object, site, .. } = *self;
+        let touch = match kind {
+            Kind::Load | Kind::CellRead => Touch::Read,
+            Kind::Store | Kind::Rmw | Kind::CellWrite => Touch::Write,
+            Kind::Lock => Touch::Take,
+            Kind::Unlock => Touch::Give,
+            _ => return None,
+        };
+        let plain = matches!(self.mode, Mode::Block) && self.span == Span::WHOLE;
+        plain.then_some(Plain { kind, touch, order, object, site })
     }
 
     /// How many permits an acquire takes: `arg` is a duration if it is timed.

@@ -154,31 +154,39 @@ pub struct PointSet {
     /// Whether giving a lock back is a point. It need not be until a try or timed operation on a
     /// lock was seen: a release moves left past everything else.
     pub releases: bool,
+    /// Whether making a task is a point. It need not be, since it moves left past everything else; it
+    /// is one for whoever wants the tasks to come into the world one by one, as in the RAPOS paper.
+    pub spawns: bool,
     /// Sites of plain accesses that are known to race. Sorted.
     pub accesses: Vec<SiteId>,
 }
 
 impl PointSet {
-    /// Every operation is a point.
+    /// Every operation that can be told from its neighbours by another task is a point.
     pub fn everything() -> PointSet {
-        PointSet { all_accesses: true, releases: true, accesses: Vec::new() }
+        PointSet { all_accesses: true, releases: true, spawns: false, accesses: Vec::new() }
     }
 
     /// Whether the policy is asked before this operation.
     #[inline]
     pub fn contains(&self, op: &Op) -> bool {
-        SPECIAL >> op.kind as u32 & 1 == 0 || self.contains_special(op)
+        self.contains_at(op.kind, op.site)
     }
 
-    fn contains_special(&self, op: &Op) -> bool {
-        match op.kind {
+    /// The same, from what it depends on.
+    #[inline]
+    pub fn contains_at(&self, kind: Kind, site: SiteId) -> bool {
+        match kind {
+            kind if SPECIAL >> kind as u32 & 1 == 0 => true,
             Kind::Unlock | Kind::ReadUnlock | Kind::WriteUnlock => self.releases,
-            Kind::CellRead | Kind::CellWrite => {
-                self.all_accesses
-                    || (!self.accesses.is_empty() && self.accesses.binary_search(&op.site).is_ok())
-            }
+            Kind::Spawn => self.spawns,
+            Kind::CellRead | Kind::CellWrite => self.all_accesses || self.contains_access(site),
             _ => false,
         }
+    }
+
+    fn contains_access(&self, site: SiteId) -> bool {
+        !self.accesses.is_empty() && self.accesses.binary_search(&site).is_ok()
     }
 }
 

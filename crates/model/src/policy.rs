@@ -107,6 +107,14 @@ pub trait Policy {
     /// Picks one of `view.enabled`.
     fn pick(&mut self, view: &View<'_>) -> Pick;
 
+    /// Whether `task`, which could do the plain operation that it is at, goes on at once; `others` are
+    /// those that could run instead. Yes is as good as a pick; after a no, [`Policy::pick`] is asked.
+    #[inline]
+    fn stays(&mut self, task: TaskId, others: &TaskSet, world: &World) -> bool {
+        let _ = (task, others, world);
+        false
+    }
+
     /// Chooses a value below `choice.arity`, or says how the run diverged.
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>>;
 
@@ -123,6 +131,9 @@ pub trait Policy {
 impl<P: Policy + ?Sized> Policy for Box<P> {
     fn pick(&mut self, view: &View<'_>) -> Pick {
         (**self).pick(view)
+    }
+    fn stays(&mut self, task: TaskId, others: &TaskSet, world: &World) -> bool {
+        (**self).stays(task, others, world)
     }
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {
         (**self).choose(choice)

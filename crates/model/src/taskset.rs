@@ -27,7 +27,7 @@ impl TaskSet {
         }
     }
 
-    #[cold]
+    #[inline(never)]
     fn insert_high(&mut self, task: TaskId) {
         let word = task.index() / 64 - 1;
         let high = self.high.get_or_insert_default();
@@ -42,7 +42,14 @@ impl TaskSet {
     pub fn remove(&mut self, task: TaskId) {
         if task.0 < 64 {
             self.low &= !(1 << task.0);
-        } else if let Some(word) = self.high.as_mut().and_then(|high| high.get_mut(task.index() / 64 - 1)) {
+        } else {
+            self.remove_high(task);
+        }
+    }
+
+    #[inline(never)]
+    fn remove_high(&mut self, task: TaskId) {
+        if let Some(word) = self.high.as_mut().and_then(|high| high.get_mut(task.index() / 64 - 1)) {
             *word &= !(1 << (task.0 % 64));
         }
     }
@@ -56,14 +63,13 @@ impl TaskSet {
     /// Whether the task is in the set.
     #[inline]
     pub fn contains(&self, task: TaskId) -> bool {
-        if task.0 < 64 {
-            self.low >> task.0 & 1 == 1
-        } else {
-            self.high
-                .as_ref()
-                .and_then(|high| high.get(task.index() / 64 - 1))
-                .is_some_and(|w| w >> (task.0 % 64) & 1 == 1)
-        }
+        if task.0 < 64 { self.low >> task.0 & 1 == 1 } else { self.contains_high(task) }
+    }
+
+    #[inline(never)]
+    fn contains_high(&self, task: TaskId) -> bool {
+        let word = self.high.as_ref().and_then(|high| high.get(task.index() / 64 - 1));
+        word.is_some_and(|w| w >> (task.0 % 64) & 1 == 1)
     }
 
     /// How many tasks are in the set.
@@ -78,7 +84,7 @@ impl TaskSet {
     /// Whether nobody is in the set.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.low == 0 && self.high.as_ref().is_none_or(|high| high.iter().all(|&w| w == 0))
+        self.low == 0 && self.high.as_ref().is_none_or(|high| none_in(high))
     }
 
     /// The only member, if there is exactly one.
@@ -108,7 +114,7 @@ impl TaskSet {
     }
 
     /// The lowest member that is in the other set too.
-    #[inline]
+    #[inline(always)]
     pub fn first_common(&self, other: &TaskSet) -> Option<TaskId> {
         let low = self.low & other.low;
         if low != 0 {
@@ -127,6 +133,18 @@ impl TaskSet {
             return nth_of_both(self.low, high, rank);
         }
         (rank < count(self.low)).then(|| TaskId(select(self.low, rank)))
+    }
+
+    /// The member whose rank `below` chooses, given their number. There must be one.
+    #[inline(always)]
+    pub fn draw(&self, below: impl FnOnce(u32) -> u32) -> TaskId {
+        if self.high.is_none()
+            && let Some(byte) = BYTES.get(self.low as usize)
+        {
+            let rank = below(u32::from(byte[8]));
+            return TaskId(u32::from(byte[rank as usize]));
+        }
+        self.nth(below(self.len())).expect("raddle bug: a draw among nobody")
     }
 
     /// Empties the set, keeping its memory.
@@ -212,6 +230,11 @@ impl Iterator for Bits {
         self.0 &= self.0 - 1;
         Some(bit)
     }
+}
+
+#[inline(never)]
+fn none_in(high: &[u64]) -> bool {
+    high.iter().all(|&word| word == 0)
 }
 
 #[inline(never)]

@@ -1,7 +1,7 @@
 //! Events and traces: what happened in a run.
 
 use crate::ids::{ObjectId, SiteId, TaskId};
-use crate::op::Op;
+use crate::op::{Op, Plain};
 use crate::plan::Schedule;
 use crate::world::World;
 use alloc::format;
@@ -66,12 +66,36 @@ pub struct Event {
     pub outcome: Outcome,
 }
 
+/// A plain operation that happened, and succeeded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PlainEvent {
+    /// Who did it.
+    pub task: TaskId,
+    /// Its index within the task.
+    pub index: u32,
+    /// What was done.
+    pub plain: Plain,
+}
+
+impl PlainEvent {
+    /// The whole event.
+    #[inline]
+    pub fn event(self) -> Event {
+        Event { task: self.task, index: self.index, op: self.plain.op(), outcome: Outcome::Done }
+    }
+}
+
 /// A fold over the events of one run.
 pub trait Analysis {
     /// Forgets the previous run.
     fn begin(&mut self);
     /// Takes one event; `world` is the state after it.
     fn event(&mut self, event: &Event, world: &World);
+    /// The same for a plain one: an analysis that is always on may have a shorter way for it.
+    #[inline]
+    fn plain(&mut self, event: PlainEvent, world: &World) {
+        self.event(&event.event(), world);
+    }
 }
 
 impl Analysis for () {

@@ -9,9 +9,9 @@ use crate::ids::{ObjectId, SiteId, TaskId};
 use crate::objects::channel::Channel;
 use crate::objects::once::Once;
 use crate::objects::{Object, State};
-use crate::op::{Access, Kind, Mode, Op};
+use crate::op::{Access, Kind, Mode, Op, Plain, Touch};
 use crate::taskset::TaskSet;
-use crate::trace::Outcome;
+use crate::trace::{Outcome, PlainEvent};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -33,6 +33,8 @@ pub struct Task {
     pub op: Op,
     /// Where it is in its life.
     pub life: Life,
+    /// What `op` does to its object, if it is plain ([`Op::plain`]).
+    pub touch: Option<Touch>,
     /// Stable name: a hash of the path of spawn indexes from main.
     pub name: u64,
     /// Who made it; main has nobody.
@@ -58,6 +60,11 @@ pub struct Task {
     /// How often it has looked at something since it last changed anything: the engine's, kept here
     /// because every step touches this task anyway.
     pub looks: u32,
+    /// The same before its last plain operation that may have changed something: the front end may
+    /// yet say that it did not.
+    pub looks_before: u32,
+    /// Where that operation stands.
+    pub changed_at: SiteId,
 }
 
 /// All objects and tasks of a run.
@@ -96,6 +103,7 @@ impl World {
         self.tasks.push(Task {
             op: Op::new(Kind::Yield, ObjectId::NONE, site),
             life: Life::Running,
+            touch: None,
             name,
             parent,
             spawn_index,
@@ -108,6 +116,8 @@ impl World {
             ticket: 0,
             outcome: Outcome::Done,
             looks: 0,
+            looks_before: 0,
+            changed_at: SiteId::UNKNOWN,
         });
         self.live.insert(task);
         task
@@ -238,28 +248,43 @@ impl World {
     }
 
     /// A task says what it is about to do. Returns whether it can.
-    #[inline]
     pub fn announce(&mut self, task: TaskId, op: Op) -> bool {
+        if let Some(plain) = op.plain() {
+            return self.announce_plain(task, plain);
+        }
         let entry = &mut self.tasks[task.index()];
         assert!(entry.life == Life::Running, "raddle bug: a task announces twice");
         entry.op = op;
         entry.life = Life::Pending;
-        let enabled = match op.kind {
-            // The common kinds first: they never wait.
-            Kind::Load | Kind::Store | Kind::Rmw | Kind::Unlock => true,
-            Kind::Lock if op.mode == Mode::Block => {
-                let object = &mut self.objects[op.object.index()];
-                let State::Mutex(mutex) = &object.state else { wrong(op.kind, &object.state) };
-                let available = mutex.available(task);
-                if mutex.owner != Some(task) || !mutex.recursive {
-                    object.waiting.insert(task);
-                }
-                available
-            }
-            _ => self.announce_other(task, &op),
-        };
-        self.enabled.set(task, enabled);
+        entry.touch = None;
+        let enabled = self.announce_other(task, &op);
+        // A running task is in no set, so there is nothing to take out.
+        if enabled {
+            self.enabled.insert(task);
+        }
         enabled
+    }
+
+    /// The same for a plain operation.
+    #[inline(always)]
+    pub fn announce_plain(&mut self, task: TaskId, plain: Plain) -> bool {
+        let entry = &mut self.tasks[task.index()];
+        assert!(entry.life == Life::Running, "raddle bug: a task announces twice");
+        entry.op = plain.op();
+        entry.life = Life::Pending;
+        entry.touch = Some(plain.touch);
+        if plain.touch == Touch::Take {
+            let object = &mut self.objects[plain.object.index()];
+            let State::Mutex(mutex) = &object.state else { wrong(plain.kind, &object.state) };
+            if mutex.owner != Some(task) || !mutex.recursive {
+                object.waiting.insert(task);
+            }
+            if !mutex.available(task) {
+                return false;
+            }
+        }
+        self.enabled.insert(task);
+        true
     }
 
     fn announce_other(&mut self, task: TaskId, op: &Op) -> bool {
@@ -291,29 +316,51 @@ impl World {
 
     /// The task does what it was about to do; `pick` is the chosen waiter of a notification. The
     /// operation stays readable in [`Task::op`] until the task announces another.
-    #[inline]
     pub fn step(&mut self, task: TaskId, pick: u32) -> Outcome {
+        if self.step_plain(task).is_some() {
+            return Outcome::Done;
+        }
         let entry = &mut self.tasks[task.index()];
         assert!(entry.life == Life::Pending, "raddle bug: a step without an announcement");
         entry.life = Life::Running;
         entry.events += 1;
-        entry.outcome = Outcome::Done;
-        let (kind, object) = (entry.op.kind, entry.op.object);
         self.enabled.remove(task);
-        let outcome = match kind {
-            Kind::Load | Kind::CellRead => return Outcome::Done,
-            Kind::Store | Kind::Rmw | Kind::CellWrite => {
-                self.changed(object);
-                return Outcome::Done;
-            }
-            Kind::Lock => self.lock(task, object),
-            Kind::Unlock => self.unlock(task, object),
-            _ => self.step_other(task, pick),
-        };
-        if !matches!(outcome, Outcome::Done) {
-            self.tasks[task.index()].outcome = outcome;
-        }
+        let outcome = self.step_other(task, pick);
+        self.tasks[task.index()].outcome = outcome;
         outcome
+    }
+
+    /// The task does what it was about to do, if that is plain and succeeds; otherwise nothing has
+    /// happened. It does what [`World::step`] would, in one visit to the task and one to the object.
+    #[inline(always)]
+    pub fn step_plain(&mut self, task: TaskId) -> Option<PlainEvent> {
+        let entry = &mut self.tasks[task.index()];
+        let touch = entry.touch?;
+        if entry.life != Life::Pending {
+            return None;
+        }
+        let Op { kind, order, object, site, .. } = entry.op;
+        happen(&mut self.objects[object.index()], &mut self.enabled, task, touch)?;
+        self.enabled.remove(task);
+        entry.life = Life::Running;
+        Some(entry.plain_event(task, Plain { kind, touch, order, object, site }))
+    }
+
+    /// Whether a running task could do a plain operation at once.
+    #[inline(always)]
+    pub fn can(&self, task: TaskId, plain: Plain) -> bool {
+        plain.touch != Touch::Take
+            || matches!(&self.object(plain.object).state, State::Mutex(mutex) if mutex.available(task))
+    }
+
+    /// A running task does a plain operation without announcing it, if it succeeds. [`Task::op`] does
+    /// not tell of it.
+    #[inline(always)]
+    pub fn perform_plain(&mut self, task: TaskId, plain: Plain) -> Option<PlainEvent> {
+        let entry = &mut self.tasks[task.index()];
+        assert!(entry.life == Life::Running, "raddle bug: a task that is about to do one thing does another");
+        happen(&mut self.objects[plain.object.index()], &mut self.enabled, task, plain.touch)?;
+        Some(entry.plain_event(task, plain))
     }
 
     #[inline]
@@ -322,34 +369,6 @@ impl World {
         if let Some(object) = self.objects.get_mut(id.index()) {
             object.version = object.version.wrapping_add(1);
         }
-    }
-
-    #[inline]
-    fn lock(&mut self, task: TaskId, id: ObjectId) -> Outcome {
-        let object = &mut self.objects[id.index()];
-        let State::Mutex(mutex) = &mut object.state else { wrong(Kind::Lock, &object.state) };
-        if !mutex.available(task) {
-            return miss(&self.tasks[task.index()].op);
-        }
-        mutex.take(task, 1);
-        object.version = object.version.wrapping_add(1);
-        object.waiting.remove(task);
-        self.enabled.subtract(&object.waiting);
-        Outcome::Done
-    }
-
-    #[inline]
-    fn unlock(&mut self, task: TaskId, id: ObjectId) -> Outcome {
-        let object = &mut self.objects[id.index()];
-        let State::Mutex(mutex) = &mut object.state else { wrong(Kind::Unlock, &object.state) };
-        if !mutex.give(task) {
-            return Outcome::Misuse;
-        }
-        object.version = object.version.wrapping_add(1);
-        if mutex.owner.is_none() {
-            self.enabled.union_with(&object.waiting);
-        }
-        Outcome::Done
     }
 
     fn step_other(&mut self, task: TaskId, pick: u32) -> Outcome {
@@ -405,6 +424,14 @@ impl World {
             | Kind::DropSender
             | Kind::DropReceiver
             | Kind::Handover => self.channel_step(task, op, succeeds),
+            Kind::Lock if succeeds => {
+                let take = |state: &mut State| match state {
+                    State::Mutex(mutex) => mutex.take(task, 1),
+                    other => wrong(Kind::Lock, other),
+                };
+                self.change(op.object, take, Outcome::Done)
+            }
+            Kind::Unlock => Outcome::Misuse,
             _ if succeeds => Outcome::Done,
             _ => miss(op),
         }
@@ -657,6 +684,47 @@ impl World {
             _ => {}
         }
     }
+}
+
+impl Task {
+    /// One more event of this task, a plain one.
+    #[inline(always)]
+    fn plain_event(&mut self, task: TaskId, plain: Plain) -> PlainEvent {
+        let index = self.events;
+        self.events = index + 1;
+        self.outcome = Outcome::Done;
+        if plain.touch != Touch::Read {
+            self.changed_at = plain.site;
+            self.looks_before = self.looks;
+            self.looks = 0;
+        }
+        PlainEvent { task, index, plain }
+    }
+}
+
+/// A plain operation happens to its object. None, and nothing has happened, if it does not succeed.
+#[inline(always)]
+fn happen(object: &mut Object, enabled: &mut TaskSet, task: TaskId, touch: Touch) -> Option<()> {
+    if matches!(touch, Touch::Take | Touch::Give) {
+        let State::Mutex(mutex) = &mut object.state else { wrong(Kind::Lock, &object.state) };
+        if touch == Touch::Take {
+            if !mutex.available(task) {
+                return None;
+            }
+            mutex.take(task, 1);
+            object.waiting.remove(task);
+            enabled.subtract(&object.waiting);
+        } else {
+            if !mutex.give(task) {
+                return None;
+            }
+            if mutex.owner.is_none() {
+                enabled.union_with(&object.waiting);
+            }
+        }
+    }
+    object.version = object.version.wrapping_add(u32::from(touch != Touch::Read));
+    Some(())
 }
 
 /// How an operation ends that could not be done and does not wait.

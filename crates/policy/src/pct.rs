@@ -11,16 +11,14 @@
 //!   longer without a break than any whole run was seen to take (so that the bound above still
 //!   holds for programs that end) falls to the bottom.
 //!
-//! A step costs the time to find the first in order that can run: the shorter of the enabled tasks
-//! and the order is looked through, which is short unless many tasks of high priority wait while
-//! many of low priority can run.
+//! A step at which the same task goes on costs the same however many tasks there are; for another
+//! the highest is climbed to, each time from one that can run to a higher one that can, which takes
+//! a logarithmic number of goes on average since priorities are random. Only a change of the order
+//! takes time in proportion to the number of tasks.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use raddle_model::{Choice, Dice, Divergence, Kind, Pick, Policy, Rng, TaskId, View};
-
-/// Up to this many tasks that can run are compared with each other; more are found along the order.
-const FEW: u32 = 8;
+use raddle_model::{Choice, Dice, Divergence, Kind, Pick, Policy, Rng, TaskId, TaskSet, View, World};
 
 #[derive(Clone, Copy, Debug)]
 struct Place {
@@ -39,16 +37,21 @@ pub struct Pct<D = Rng> {
     // Highest first. invariant: the first `standing` tasks have not fallen; levels never rise after them.
     order: Vec<Place>,
     standing: usize,
-    // invariant: order[position[t]].task == t
-    position: Vec<u32>,
+    // For each task those before it in the order. invariant: its place is the size of this set.
+    above: Vec<TaskSet>,
+    // How many tasks have a place: the rest of `above` is kept for its memory.
+    tasks: usize,
     // The number of events of a task when it last gave way, plus one.
     gave_way: Vec<u32>,
     // Step and level, the next one last.
     changes: Vec<(u32, i64)>,
-    step: u32,
+    step: u64,
     bottom: i64,
     last: Option<TaskId>,
-    in_a_row: u64,
+    // The step before the first of those that `last` has had in a row while others could run.
+    row_begin: u64,
+    // Nothing is due before this step: neither a change point nor the end of a row too long.
+    due: u64,
 }
 
 impl<D: Dice> Pct<D> {
@@ -61,13 +64,15 @@ impl<D: Dice> Pct<D> {
             begun: false,
             order: Vec::new(),
             standing: 0,
-            position: Vec::new(),
+            above: Vec::new(),
+            tasks: 0,
             gave_way: Vec::new(),
             changes: Vec::new(),
             step: 0,
             bottom: 0,
             last: None,
-            in_a_row: 0,
+            row_begin: 0,
+            due: 0,
         }
     }
 
@@ -80,31 +85,36 @@ impl<D: Dice> Pct<D> {
         self.changes.sort_unstable_by(|a, b| b.cmp(a));
     }
 
-    /// Puts `place` at `at` and brings the positions up to date.
+    /// Puts `place` at `at`.
     fn insert(&mut self, at: usize, place: Place) {
+        let mut above = core::mem::take(&mut self.above[place.task.index()]);
+        above.clear();
+        self.order[..at].iter().for_each(|higher| above.insert(higher.task));
+        self.above[place.task.index()] = above;
+        for lower in &self.order[at..] {
+            self.above[lower.task.index()].insert(place.task);
+        }
         self.order.insert(at, place);
-        self.renumber(at, self.order.len());
     }
 
     fn remove(&mut self, task: TaskId) {
-        let at = self.position[task.index()] as usize;
+        let at = self.above[task.index()].len() as usize;
         self.order.remove(at);
         if at < self.standing {
             self.standing -= 1;
         }
-        self.renumber(at, self.order.len());
-    }
-
-    fn renumber(&mut self, from: usize, to: usize) {
-        for (i, place) in self.order[from..to].iter().enumerate() {
-            self.position[place.task.index()] = (from + i) as u32;
+        for lower in &self.order[at..] {
+            self.above[lower.task.index()].remove(task);
         }
     }
 
     fn welcome(&mut self, tasks: usize) {
-        while self.position.len() < tasks {
-            let task = TaskId(self.position.len() as u32);
-            self.position.push(0);
+        while self.tasks < tasks {
+            let task = TaskId(self.tasks as u32);
+            self.tasks += 1;
+            if self.above.len() < self.tasks {
+                self.above.push(TaskSet::EMPTY);
+            }
             self.gave_way.push(0);
             let at = self.draw(self.standing) as usize;
             self.standing += 1;
@@ -141,16 +151,14 @@ impl<D: Dice> Pct<D> {
         self.insert(at, Place { task, level });
     }
 
+    /// Climbs from one that can run to the highest.
     fn highest(&self, view: &View<'_>) -> TaskId {
-        if let Some(task) = view.enabled.single() {
-            return task;
+        let last = self.last.filter(|&last| view.enabled.contains(last));
+        let mut task = last.or(view.enabled.first()).expect("raddle bug: nobody to pick");
+        while let Some(higher) = view.enabled.first_common(&self.above[task.index()]) {
+            task = higher;
         }
-        if view.enabled.len() <= FEW {
-            let tasks = view.enabled.iter();
-            return tasks.min_by_key(|task| self.position[task.index()]).expect("raddle bug: nobody to pick");
-        }
-        let mut order = self.order.iter().map(|place| place.task);
-        order.find(|&task| view.enabled.contains(task)).expect("raddle bug: a task without a place")
+        task
     }
 
     /// Whether a task has newly arrived where others should go first.
@@ -169,19 +177,26 @@ impl<D: Dice> Pct<D> {
         true
     }
 
+    /// Steps in a row after which a task falls.
+    fn row_max(&self) -> u64 {
+        2 * u64::from(self.length) + 1_000
+    }
+
     /// The last step is over: falls if it was a change point, or if its task does not stop.
     fn after_step(&mut self) {
         let Some(last) = self.last else { return };
         while let Some(&(step, level)) = self.changes.last()
-            && step <= self.step
+            && u64::from(step) <= self.step
         {
             self.changes.pop();
             self.fall(last, level);
         }
-        if self.in_a_row > 2 * u64::from(self.length) + 1_000 {
-            self.in_a_row = 0;
+        if self.step - self.row_begin > self.row_max() {
+            self.row_begin = self.step;
             self.fall_to_the_bottom(last);
         }
+        let change = self.changes.last().map_or(u64::MAX, |&(step, _)| u64::from(step));
+        self.due = change.min(self.row_begin + self.row_max() + 1);
     }
 }
 
@@ -193,14 +208,31 @@ impl<D: Dice> Policy for Pct<D> {
         self.welcome(view.world.tasks().len());
         self.after_step();
         let mut task = self.highest(view);
-        while view.enabled.single().is_none() && self.gives_way(view, task) {
+        while view.enabled.several() && self.gives_way(view, task) {
             task = self.highest(view);
         }
         self.step += 1;
-        self.in_a_row =
-            if self.last == Some(task) && view.enabled.single().is_none() { self.in_a_row + 1 } else { 0 };
+        if self.last != Some(task) || !view.enabled.several() {
+            self.row_begin = self.step;
+        }
         self.last = Some(task);
         Pick::Run(task)
+    }
+
+    /// The last task goes on if nothing is due and nobody above it can run.
+    #[inline(always)]
+    fn stays(&mut self, task: TaskId, others: &TaskSet, world: &World) -> bool {
+        let stays = self.step < self.due
+            && self.last == Some(task)
+            && self.tasks == world.tasks().len()
+            && others.first_common(&self.above[task.index()]).is_none();
+        if stays {
+            self.step += 1;
+            if others.is_empty() {
+                self.row_begin = self.step;
+            }
+        }
+        stays
     }
 
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {
@@ -212,12 +244,13 @@ impl<D: Dice> Policy for Pct<D> {
         self.begun = false;
         self.order.clear();
         self.standing = 0;
-        self.position.clear();
+        self.tasks = 0;
         self.gave_way.clear();
         self.changes.clear();
         self.step = 0;
         self.bottom = 0;
         self.last = None;
-        self.in_a_row = 0;
+        self.row_begin = 0;
+        self.due = 0;
     }
 }

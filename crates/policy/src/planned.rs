@@ -13,7 +13,9 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use raddle_model::{Choice, Decision, Divergence, Pick, Plan, Policy, Rng, Tail, View};
+use raddle_model::{
+    Choice, Decision, Divergence, Pick, Plan, Policy, Rng, Tail, TaskId, TaskSet, View, World,
+};
 
 /// The policy that a plan describes.
 #[derive(Debug)]
@@ -115,12 +117,20 @@ impl Planned {
 }
 
 impl Policy for Planned {
-    #[inline]
+    #[inline(always)]
     fn pick(&mut self, view: &View<'_>) -> Pick {
         match &mut self.tail {
             AnyTail::Random(random) if self.position >= self.prefix.len() => random.pick(view),
             // By value, so that the common path need not put the view together.
             _ => self.pick_otherwise(*view),
+        }
+    }
+
+    #[inline(always)]
+    fn stays(&mut self, task: TaskId, others: &TaskSet, world: &World) -> bool {
+        match &mut self.tail {
+            AnyTail::Pct(pct) if self.position >= self.prefix.len() => pct.stays(task, others, world),
+            _ => false,
         }
     }
 

@@ -19,16 +19,13 @@ impl<D: Dice> Random<D> {
 
 impl<D: Dice> Policy for Random<D> {
     /// Nothing is drawn where there is no choice.
-    #[inline]
+    #[inline(always)]
     fn pick(&mut self, view: &View<'_>) -> Pick {
-        let task = match view.enabled.single() {
-            Some(task) => task,
-            None => {
-                let rank = self.dice.below(view.enabled.len());
-                view.enabled.nth(rank).expect("raddle bug: nobody to pick")
-            }
-        };
-        Pick::Run(task)
+        Pick::Run(if view.enabled.several() {
+            view.enabled.draw(|n| self.dice.below(n))
+        } else {
+            view.enabled.first().expect("raddle bug: nobody to pick")
+        })
     }
 
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {

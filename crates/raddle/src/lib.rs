@@ -10,10 +10,9 @@ pub mod sync;
 pub mod thread;
 pub mod time;
 
-pub use rand::choose;
-
 pub use check::{Check, Error, Found, Report, Warning, check, replay};
 pub use raddle_macros::test;
+pub use rand::choose;
 
 /// What `#[raddle::test]` expands to, and what this project's own tests need beyond the interface.
 #[doc(hidden)]
@@ -26,6 +25,14 @@ pub mod __private {
     pub fn target(body: impl Fn() + Send + Sync + 'static) -> impl Target {
         LibraryTarget::new(std::sync::Arc::new(body), std::time::Duration::from_secs(5))
     }
+}
+
+/// What the `raddle` command needs beyond the interface. May change at any time.
+#[doc(hidden)]
+pub mod tool {
+    pub use crate::check::files::{lines, minimized, quoted, source};
+    pub use crate::check::recorded::{Smaller, again, read, smaller, story};
+    pub use crate::rt::carrier::{Body, LibraryTarget};
 }
 
 /// For the speed experiment only.

@@ -32,6 +32,11 @@ pub(crate) fn moves(trace: &Trace) -> Vec<Move> {
     moves
 }
 
+/// How often a task that could have gone on was left.
+pub fn preemptions(trace: &Trace) -> usize {
+    moves(trace).iter().filter(|how| **how == Move::Preemption).count()
+}
+
 /// A preemption is a switch away from a task that could go on and is not at a yield, a sleep, a
 /// timed wait or a park.
 fn leaving(state: &State, task: TaskId, next: Option<&Op>) -> Move {

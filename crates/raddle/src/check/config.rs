@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use std::sync::Once;
 use std::time::Duration;
 
-/// Variables that a check reads, and one that belongs to this project's own tests.
-const KNOWN: [&str; 10] = [
+/// Variables that a check reads; then those that are set by the `raddle` command or by this project's
+/// own tests.
+const KNOWN: [&str; 11] = [
     "RADDLE_STRATEGY",
     "RADDLE_RUNS",
     "RADDLE_TIME",
@@ -18,6 +19,7 @@ const KNOWN: [&str; 10] = [
     "RADDLE_MINIMIZE",
     "RADDLE_BODY",
     "RADDLE_OUT",
+    "RADDLE_RESULT",
     "RADDLE_TIER",
 ];
 
@@ -47,6 +49,8 @@ pub(crate) struct Config {
     pub(crate) replay: Option<String>,
     /// A failure file to shrink instead.
     pub(crate) minimize: Option<PathBuf>,
+    /// Where the `raddle` command expects what came of either.
+    pub(crate) result: Option<PathBuf>,
 }
 
 impl Default for Config {
@@ -71,6 +75,7 @@ impl Default for Config {
             test: String::new(),
             replay: None,
             minimize: None,
+            result: None,
         }
     }
 }
@@ -111,6 +116,7 @@ impl Config {
         if mine {
             self.replay = variable("RADDLE_REPLAY").or(self.replay);
             self.minimize = variable("RADDLE_MINIMIZE").map(PathBuf::from);
+            self.result = variable("RADDLE_RESULT").map(PathBuf::from);
         }
         Ok(self)
     }

@@ -3,8 +3,9 @@
 mod config;
 mod ending;
 mod error;
-mod files;
+pub(crate) mod files;
 mod outcome;
+pub(crate) mod recorded;
 mod replay;
 mod warning;
 

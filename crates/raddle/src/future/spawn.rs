@@ -95,7 +95,6 @@ impl<T> Shared<T> {
 }
 
 /// Gives the result of a spawned future.
-#[must_use = "a result that nobody asks for is lost; drop the handle to say so"]
 pub struct JoinHandle<T> {
     shared: Arc<Shared<T>>,
     /// The task, inside a run.

@@ -16,7 +16,9 @@ mod worker;
 use fiber::{Fiber, Report, Signal};
 use panics::{Panic, RunOver};
 use raddle_engine::{Engine, Next};
-use raddle_model::{Failure, FailureKind, Kind, Mode, ObjectId, Op, Outcome, SiteId, TaskId, Verdict};
+use raddle_model::{
+    Failure, FailureKind, Kind, Mode, ObjectId, Op, Order, Outcome, Plain, SiteId, TaskId, Touch, Verdict,
+};
 use raddle_policy::Planned;
 use slot::Mark;
 use std::cell::Cell;
@@ -65,7 +67,6 @@ pub(crate) struct Run {
     /// Tasks that were given up without unwinding.
     pub(crate) leaked: u64,
     pub(crate) heart: Arc<Heart>,
-    beats: u64,
     /// Statics that the run has used.
     pub(crate) statics: statics::Statics,
 }
@@ -123,11 +124,72 @@ impl Rt {
     }
 
     /// The task does `op` when its turn has come. Says how that ended.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn arrive(self, op: Op) -> Outcome {
-        let next = self.with(|run| {
-            run.beats += 1;
-            run.heart.beats.store(run.beats, Ordering::Relaxed);
+        // All of this is known where it is compiled. What programs do all the time travels in
+        // registers: to put an operation together in memory and copy it costs more than the rest.
+        let Some(Plain { kind, touch, order, object, site }) = op.plain() else {
+            return self.arrive_otherwise(op);
+        };
+        if matches!(kind, Kind::Load | Kind::Store | Kind::Rmw | Kind::Lock) {
+            self.arrive_plainly(kind, touch, order, object, site);
+        } else {
+            self.arrive_quietly(kind, touch, order, object, site);
+        }
+        // They come back when they have been done, or not at all.
+        Outcome::Done
+    }
+
+    /// An operation that is a point.
+    #[inline(never)]
+    fn arrive_plainly(self, kind: Kind, touch: Touch, order: Order, object: ObjectId, site: SiteId) {
+        let plain = Plain { kind, touch, order, object, site };
+        let turn = self.with(|run| {
+            run.beat();
+            if run.starting | run.ending {
+                return Turn::Special;
+            }
+            let me = run.running;
+            match run.engine.arrive_plain(me, plain) {
+                Next::Run(task) if task == me => Turn::Mine(Outcome::Done),
+                next => {
+                    run.next = next;
+                    Turn::Theirs
+                }
+            }
+        });
+        match turn {
+            Turn::Mine(_) => {}
+            Turn::Theirs => {
+                self.switch(site);
+            }
+            Turn::Special => {
+                self.arrive_specially(plain.op());
+            }
+        }
+    }
+
+    /// An operation that is a point in some plans only.
+    #[inline(never)]
+    fn arrive_quietly(self, kind: Kind, touch: Touch, order: Order, object: ObjectId, site: SiteId) {
+        let done = self.with(|run| {
+            // One that was just made has not begun before it is at a point.
+            let quiet = !run.ending && !run.engine.is_point_at(kind, site);
+            if quiet {
+                run.beat();
+                run.engine.perform_plain(run.running, Plain { kind, touch, order, object, site });
+            }
+            quiet
+        });
+        if !done {
+            self.arrive_plainly(kind, touch, order, object, site);
+        }
+    }
+
+    #[inline(never)]
+    fn arrive_otherwise(self, op: Op) -> Outcome {
+        let turn = self.with(|run| {
+            run.beat();
             if run.starting | run.ending {
                 return Turn::Special;
             }
@@ -143,7 +205,7 @@ impl Rt {
                 }
             }
         });
-        match next {
+        match turn {
             Turn::Mine(outcome) => outcome,
             Turn::Theirs => self.switch(op.site),
             Turn::Special => self.arrive_specially(op),
@@ -242,8 +304,10 @@ impl Rt {
             self.arrive_late(Op::new(Kind::Spawn, ObjectId::NONE, site));
             self.give_up();
         }
-        let task = self.with(|run| {
-            let task = run.engine.spawn(run.running, site);
+        let Outcome::Spawned(task) = self.arrive(Op::new(Kind::Spawn, ObjectId::NONE, site)) else {
+            panic!("raddle bug: a spawn made no task")
+        };
+        self.with(|run| {
             if run.fibers.len() <= task.index() {
                 run.fibers.resize_with(task.index() + 1, Box::default);
             }
@@ -252,7 +316,6 @@ impl Rt {
             // SAFETY: passed on to the caller.
             unsafe { run.fibers[task.index()].begin(rt, stack, move |rt| rt.task(Kind::Exit, body)) };
             run.fibers[task.index()].name = name;
-            task
         });
         let (me, starting) = self.with(|run| {
             let before = (run.running, run.starting);
@@ -332,6 +395,14 @@ enum Turn {
 }
 
 impl Run {
+    /// A sign of life.
+    #[inline]
+    pub(crate) fn beat(&self) {
+        let beats = &self.heart.beats;
+        // Nobody else writes it, so this need not be one indivisible step.
+        beats.store(beats.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
     fn stack(&mut self) -> corosensei::stack::DefaultStack {
         self.stacks.pop().unwrap_or_else(|| {
             corosensei::stack::DefaultStack::new(fiber::STACK_BYTES).expect(

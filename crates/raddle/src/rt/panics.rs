@@ -56,7 +56,8 @@ fn inside(info: &PanicHookInfo<'_>) -> bool {
     let again = rt.with(|run| {
         let fiber = &mut run.fibers[run.running.index()];
         let again = fiber.unwinding || run.ending;
-        if !again || fiber.panic.is_none() {
+        // What happens while a run is cleared away is no panic of the program's.
+        if !run.ending && (!again || fiber.panic.is_none()) {
             fiber.panic = Some(Panic { message: text(info.payload()), site: place });
         }
         fiber.unwinding = true;

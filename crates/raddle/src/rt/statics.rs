@@ -75,10 +75,7 @@ pub(super) fn claim(rt: Rt, address: usize) {
     let begun = Instant::now();
     while runs.front() != Some(&mark.0) {
         runs = TURN.wait_timeout(runs, BEAT).unwrap_or_else(PoisonError::into_inner).0;
-        rt.with(|run| {
-            run.beats += 1;
-            run.heart.beats.store(run.beats, Ordering::Relaxed);
-        });
+        rt.with(|run| run.beat());
         if begun.elapsed() > PATIENCE {
             runs.retain(|waiting| *waiting != mark.0);
             drop(runs);

@@ -2,7 +2,7 @@
 
 use raddle_analysis::lock_order::Cycle;
 use raddle_analysis::{Fingerprint, LockOrder, Races};
-use raddle_model::{Analysis, Event, Kind, Order, Recorder, World};
+use raddle_model::{Analysis, Event, Kind, Order, PlainEvent, Recorder, World};
 
 /// The analyses of the library front end.
 #[derive(Default, Debug)]
@@ -55,6 +55,19 @@ impl Analysis for Watch {
         }
         if self.closely {
             self.look(*event, world);
+        }
+    }
+
+    #[inline(always)]
+    fn plain(&mut self, event: PlainEvent, world: &World) {
+        self.fingerprint.plain(event, world);
+        self.races.plain(event, world);
+        // Only atomics have another order.
+        if event.plain.order != Order::SeqCst {
+            self.weak_orders = true;
+        }
+        if self.closely {
+            self.look(event.event(), world);
         }
     }
 }

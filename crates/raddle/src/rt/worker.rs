@@ -73,7 +73,6 @@ impl Worker {
             stacks: Vec::new(),
             leaked: 0,
             heart: self.heart.clone(),
-            beats: 0,
             statics: super::statics::Statics::default(),
         };
         // A retired carrier ends, and the target starts another: std's counters of this thread are off

@@ -1,6 +1,10 @@
 //! Atomics, as [`std::sync::atomic`]. The value lives in a real atomic; inside a run every access
 //! is an operation that the engine orders. Values are sequentially consistent; memory orders
 //! affect which accesses count as racing, and nothing else.
+//!
+//! Inside a run one task runs at a time, and no thread outside may use the same object (see
+//! `rt::slot`). So a read-modify-write is a relaxed load and a relaxed store there: an indivisible
+//! instruction would take longer than all the rest of a step.
 
 use crate::rt::site::here;
 use crate::rt::slot::Slot;
@@ -81,11 +85,7 @@ macro_rules! basic {
                 // std's own store says that these orders are no orders of a store.
                 let order_is_wrong = matches!(ordering, Ordering::Acquire | Ordering::AcqRel);
                 if at.is_some() && !order_is_wrong {
-                    if self.value.load(Ordering::Relaxed) == value {
-                        unchanged(at);
-                    }
-                    // Inside a run a store needs no fence: one task runs at a time.
-                    self.value.store(value, Ordering::Relaxed);
+                    self.put(at, self.value.load(Ordering::Relaxed), value);
                 } else {
                     self.value.store(value, ordering);
                 }
@@ -95,12 +95,7 @@ macro_rules! basic {
             #[inline]
             #[track_caller]
             pub fn swap(&self, value: $value, ordering: Ordering) -> $value {
-                let at = arrive(self, &self.slot, Kind::Rmw, ordering, here!());
-                let old = self.value.swap(value, ordering);
-                if old == value {
-                    unchanged(at);
-                }
-                old
+                self.rmw(ordering, |_| value, |real| real.swap(value, ordering))
             }
 
             /// Stores `new` if the value is `current`.
@@ -117,13 +112,18 @@ macro_rules! basic {
                 failure: Ordering,
             ) -> Result<$value, $value> {
                 let at = arrive(self, &self.slot, Kind::Rmw, success, here!());
-                let result = self.value.compare_exchange(current, new, success, failure);
-                if result.is_err() {
-                    failed_exchange(at, failure);
-                } else if current == new {
-                    unchanged(at);
+                // std's own says that these orders are no orders of a load.
+                let order_is_wrong = matches!(failure, Ordering::Release | Ordering::AcqRel);
+                if at.is_none() || order_is_wrong {
+                    return self.value.compare_exchange(current, new, success, failure);
                 }
-                result
+                let old = self.value.load(Ordering::Relaxed);
+                if old != current {
+                    failed_exchange(at, failure);
+                    return Err(old);
+                }
+                self.put(at, old, new);
+                Ok(old)
             }
 
             /// As `compare_exchange`: it does not fail spuriously here.
@@ -222,19 +222,31 @@ macro_rules! basic {
                 self.value.as_ptr()
             }
 
+            /// A read-modify-write: what becomes of the old value inside a run, and the real thing.
             #[inline]
             #[track_caller]
             fn rmw(
                 &self,
                 ordering: Ordering,
+                next: impl FnOnce($value) -> $value,
                 real: impl FnOnce(&std::sync::atomic::$name $(<$T>)?) -> $value,
             ) -> $value {
                 let at = arrive(self, &self.slot, Kind::Rmw, ordering, here!());
-                let old = real(&self.value);
-                if at.is_some() && self.value.load(Ordering::Relaxed) == old {
+                if at.is_none() {
+                    return real(&self.value);
+                }
+                let old = self.value.load(Ordering::Relaxed);
+                self.put(at, old, next(old));
+                old
+            }
+
+            /// The new value, inside a run.
+            #[inline]
+            fn put(&self, at: Option<(Rt, ObjectId)>, old: $value, new: $value) {
+                if old == new {
                     unchanged(at);
                 }
-                old
+                self.value.store(new, Ordering::Relaxed);
             }
         }
 
@@ -254,14 +266,14 @@ macro_rules! basic {
 }
 
 macro_rules! methods {
-    ($name:ident, $value:ty: $($method:ident),+) => {
+    ($name:ident, $value:ty: $($method:ident $next:expr),+ $(,)?) => {
         impl $name {
             $(
                 #[doc = concat!("As [`std::sync::atomic::", stringify!($name), "::", stringify!($method), "`].")]
                 #[inline]
                 #[track_caller]
                 pub fn $method(&self, value: $value, ordering: Ordering) -> $value {
-                    self.rmw(ordering, |real| real.$method(value, ordering))
+                    self.rmw(ordering, |old| $next(old, value), |real| real.$method(value, ordering))
                 }
             )+
         }
@@ -272,7 +284,16 @@ macro_rules! integer {
     ($($name:ident $value:ty),+ $(,)?) => {
         $(
             basic!($name, $value);
-            methods!($name, $value: fetch_add, fetch_sub, fetch_and, fetch_nand, fetch_or, fetch_xor, fetch_max, fetch_min);
+            methods!($name, $value:
+                fetch_add <$value>::wrapping_add,
+                fetch_sub <$value>::wrapping_sub,
+                fetch_and |old, value| old & value,
+                fetch_nand |old: $value, value: $value| !(old & value),
+                fetch_or |old, value| old | value,
+                fetch_xor |old, value| old ^ value,
+                fetch_max Ord::max,
+                fetch_min Ord::min,
+            );
             impl Default for $name {
                 fn default() -> $name {
                     $name::new(0)
@@ -288,7 +309,12 @@ integer!(
 );
 
 basic!(AtomicBool, bool);
-methods!(AtomicBool, bool: fetch_and, fetch_nand, fetch_or, fetch_xor);
+methods!(AtomicBool, bool:
+    fetch_and |old, value| old & value,
+    fetch_nand |old: bool, value: bool| !(old & value),
+    fetch_or |old, value| old | value,
+    fetch_xor |old, value| old ^ value,
+);
 
 impl AtomicBool {
     /// As [`std::sync::atomic::AtomicBool::fetch_not`].
@@ -308,14 +334,14 @@ impl Default for AtomicBool {
 basic!(AtomicPtr<T>, *mut T);
 
 macro_rules! pointer_methods {
-    ($($method:ident),+) => {
+    ($($method:ident $next:expr),+ $(,)?) => {
         impl<T> AtomicPtr<T> {
             $(
                 #[doc = concat!("As [`std::sync::atomic::AtomicPtr::", stringify!($method), "`].")]
                 #[inline]
                 #[track_caller]
                 pub fn $method(&self, value: usize, ordering: Ordering) -> *mut T {
-                    self.rmw(ordering, |real| real.$method(value, ordering))
+                    self.rmw(ordering, |old| $next(old, value), |real| real.$method(value, ordering))
                 }
             )+
         }
@@ -323,13 +349,13 @@ macro_rules! pointer_methods {
 }
 
 pointer_methods!(
-    fetch_ptr_add,
-    fetch_ptr_sub,
-    fetch_byte_add,
-    fetch_byte_sub,
-    fetch_or,
-    fetch_and,
-    fetch_xor
+    fetch_ptr_add <*mut T>::wrapping_add,
+    fetch_ptr_sub <*mut T>::wrapping_sub,
+    fetch_byte_add <*mut T>::wrapping_byte_add,
+    fetch_byte_sub <*mut T>::wrapping_byte_sub,
+    fetch_or |old: *mut T, value| old.map_addr(|address| address | value),
+    fetch_and |old: *mut T, value| old.map_addr(|address| address & value),
+    fetch_xor |old: *mut T, value| old.map_addr(|address| address ^ value),
 );
 
 impl<T> Default for AtomicPtr<T> {

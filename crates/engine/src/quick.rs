@@ -1,0 +1,116 @@
+//! The quick way: what nearly every step of a sampled run is, with nothing else in between.
+//!
+//! It may be taken while nothing unusual goes on: the run has not ended, no time passes, nobody
+//! spins, and nobody checks or records a schedule. All of that, and the bound of steps, is one
+//! comparison ([`Engine::look_around`] keeps it up to date). It does for plain operations
+//! ([`Plain`]) exactly what the general way in `director` does, and hands over to it
+//! whatever is not plain. A test runs programs both ways and compares.
+
+use crate::director::{Engine, Next};
+use raddle_model::{
+    Analysis, Decision, ObjectId, Outcome, Pick, Plain, PlainEvent, Policy, SiteId, TaskId, TimeMode, Touch,
+    View,
+};
+
+impl<P: Policy, A: Analysis> Engine<P, A> {
+    /// Finds out whether the quick way may be taken from here on. Whatever could change the answer
+    /// ends with this; on the quick way itself only a look can.
+    #[inline]
+    pub(crate) fn look_around(&mut self) {
+        let calm = self.verdict.is_none()
+            && self.time_mode == TimeMode::Any
+            && !self.time.is_active()
+            && !self.spin.is_alert()
+            && !self.check.is_active();
+        self.calm_until = if calm { self.steps_max } else { 0 };
+    }
+
+    /// As [`Engine::arrive`], for a plain operation.
+    #[inline]
+    pub fn arrive_plain(&mut self, task: TaskId, plain: Plain) -> Next {
+        if self.steps >= self.calm_until {
+            return self.arrive_with_care(task, plain.op());
+        }
+        self.quiet = 0;
+        let others = self.world.enabled_tasks();
+        if self.world.can(task, plain) && self.policy.stays(task, others, &self.world) {
+            return self.stay(task, plain);
+        }
+        if !self.world.announce_plain(task, plain) {
+            return self.arrive_in_vain(task);
+        }
+        self.next_quickly()
+    }
+
+    /// The task goes on without having been announced to anybody.
+    #[inline(always)]
+    fn stay(&mut self, task: TaskId, plain: Plain) -> Next {
+        if !self.world.enabled_tasks().is_empty() {
+            self.decisions.push(Decision::Run(task));
+        }
+        self.current = Some(task);
+        let event = self.world.perform_plain(task, plain);
+        self.happened(event.expect("raddle bug: what could be done did not happen"));
+        Next::Run(task)
+    }
+
+    /// The task cannot do what it was announced to be about to do: another goes on.
+    #[inline(never)]
+    fn arrive_in_vain(&mut self, task: TaskId) -> Next {
+        self.blocked(task);
+        if self.world.enabled_tasks().is_empty() || self.steps >= self.calm_until {
+            return self.schedule_next();
+        }
+        self.next_quickly()
+    }
+
+    /// As [`Engine::schedule_next`], where somebody can run.
+    #[inline(always)]
+    fn next_quickly(&mut self) -> Next {
+        let enabled = self.world.enabled_tasks();
+        let view = View { step: self.steps, current: self.current, enabled, world: &self.world };
+        let task = match self.policy.pick(&view) {
+            Pick::Run(task) => task,
+            other => return self.refused(other),
+        };
+        assert!(enabled.contains(task), "raddle bug: the policy picked one that cannot run");
+        if enabled.several() {
+            self.decisions.push(Decision::Run(task));
+        }
+        self.current = Some(task);
+        match self.world.step_plain(task) {
+            Some(event) => self.happened(event),
+            None => return self.proceed(task),
+        }
+        Next::Run(task)
+    }
+
+    /// As [`Engine::perform`], for a plain operation.
+    #[inline]
+    pub fn perform_plain(&mut self, task: TaskId, plain: Plain) -> Outcome {
+        if self.steps < self.calm_until
+            && let Some(event) = self.world.perform_plain(task, plain)
+        {
+            self.quiet += 1;
+            self.happened(event);
+            return Outcome::Done;
+        }
+        self.perform_with_care(task, plain.op())
+    }
+
+    #[inline(always)]
+    fn happened(&mut self, event: PlainEvent) {
+        self.steps += 1;
+        self.analysis.plain(event, &self.world);
+        if event.plain.touch == Touch::Read {
+            self.looked(event.task, event.plain.object, event.plain.site);
+        }
+    }
+
+    /// A task that only looks may be spinning.
+    #[inline(never)]
+    fn looked(&mut self, task: TaskId, object: ObjectId, site: SiteId) {
+        self.spin.looked(task, object, site, &mut self.world);
+        self.look_around();
+    }
+}
