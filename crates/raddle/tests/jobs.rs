@@ -40,10 +40,10 @@ fn seldom() {
     both({
         let last = last.clone();
         move || {
-            for step in 1..7 {
+            for step in 1..9 {
                 let before = last.swap(step, Ordering::SeqCst);
-                assert!(before < step + 4, "far behind: {before}");
-                assert!(before + 4 > step, "far ahead: {before}");
+                assert!(before < step + 6, "far behind: {before}");
+                assert!(before + 6 > step, "far ahead: {before}");
             }
         }
     });
@@ -81,7 +81,7 @@ fn deadlocks() {
                 // Lost if the other has not begun to wait.
                 shared.1.notify_one();
             } else {
-                ready = shared.1.wait(ready).unwrap();
+                drop(shared.1.wait(ready).unwrap());
             }
         }
     });
