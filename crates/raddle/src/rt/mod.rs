@@ -5,11 +5,14 @@ mod abort;
 pub(crate) mod carrier;
 pub(crate) mod fiber;
 mod image;
+mod jobs;
 pub(crate) mod panics;
+mod sharing;
 pub(crate) mod site;
 pub(crate) mod slot;
 pub(crate) mod statics;
 pub(crate) mod watch;
+mod worker;
 
 use fiber::{Fiber, Report, Signal};
 use panics::{Panic, RunOver};
@@ -55,6 +58,10 @@ pub(crate) struct Run {
     pub(crate) ending: bool,
     /// The carrier cannot be used again.
     pub(crate) retired: bool,
+    /// Runs of the same check go on beside this one.
+    pub(crate) several: bool,
+    /// A run of this carrier has used an object that outlives it.
+    pub(crate) shared: bool,
     pub(crate) mark: Mark,
     pub(crate) next: Next,
     pub(crate) stacks: Vec<corosensei::stack::DefaultStack>,

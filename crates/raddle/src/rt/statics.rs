@@ -64,8 +64,13 @@ pub(super) fn claim(rt: Rt, address: usize) {
     if !image::is_static(address, 1) || rt.with(|run| run.statics.claimed.is_some()) {
         return;
     }
+    rt.outlived();
     let mark = rt.mark();
     let mut runs = queue();
+    if !runs.is_empty() && rt.with(|run| run.several) {
+        drop(runs);
+        rt.collide();
+    }
     runs.push_back(mark.0);
     let begun = Instant::now();
     while runs.front() != Some(&mark.0) {
