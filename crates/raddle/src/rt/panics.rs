@@ -57,26 +57,19 @@ fn inside(info: &PanicHookInfo<'_>) -> bool {
         let location: &'static std::panic::Location<'static> = unsafe { std::mem::transmute(location) };
         site::site(location)
     });
-    let again = rt.with(|run| {
-        let step = run.engine.steps();
-        let fiber = &mut run.fibers[run.running.index()];
-        let again = fiber.unwinding || run.ending;
-        // What happens while a run is cleared away is no panic of the program's.
-        if !run.ending && (!again || fiber.panic.is_none()) {
-            fiber.panic = Some(Panic { message: text(info.payload()), site: place, step });
-        }
-        fiber.unwinding = true;
-        again
-    });
-    if again {
-        rt.abandon(text(info.payload()), place);
+    let message = text(info.payload());
+    if aborts(&message) {
+        rt.aborts();
+        abort::leave(rt);
+        return true;
     }
     rt.with(|run| {
+        let step = run.engine.steps();
         let fiber = &mut run.fibers[run.running.index()];
         fiber.unwinding = true;
         // What happens while a run is cleared away is no panic of the program's.
         if !run.ending {
-            fiber.earlier_panic = fiber.panic.replace(Panic { message, site: place });
+            fiber.earlier_panic = fiber.panic.replace(Panic { message, site: place, step });
         }
     });
     true
@@ -107,8 +100,9 @@ pub(crate) fn settle_task(rt: Rt, payload: &(dyn Any + Send)) {
     }
     settle(rt, payload);
     rt.with(|run| {
+        let step = run.engine.steps();
         let panic = &mut run.fibers[run.running.index()].panic;
-        panic.get_or_insert_with(|| Panic { message: text(payload), site: SiteId::UNKNOWN });
+        panic.get_or_insert_with(|| Panic { message: text(payload), site: SiteId::UNKNOWN, step });
     });
 }
 

@@ -14,7 +14,7 @@ fn explore(body: impl Fn() + Send + Sync + 'static) -> Report {
 /// Many runs under settings of one's own.
 pub(crate) fn explore_by(check: Check, body: impl Fn() + Send + Sync + 'static) -> Report {
     let out = std::env::temp_dir().join(format!("raddle-test-sync-{}", std::process::id()));
-    let check = Check::new().runs(RUNS).out(out);
+    let check = check.runs(RUNS).out(out);
     // A body in which nothing can be chosen is an error, and some of these need no second task.
     let explored = check.explore(move || {
         let other = thread::spawn(|| ());
