@@ -201,6 +201,17 @@ impl TaskSet {
         }
     }
 
+    /// Calls `each` with the members in ascending order: quicker than [`TaskSet::iter`].
+    #[inline]
+    pub fn for_each(&self, mut each: impl FnMut(TaskId)) {
+        Bits(self.low).for_each(|bit| each(TaskId(bit)));
+        if let Some(high) = &self.high {
+            for (word, base) in high.iter().zip((64..).step_by(64)) {
+                Bits(*word).for_each(|bit| each(TaskId(bit + base)));
+            }
+        }
+    }
+
     /// The members in ascending order.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = TaskId> + '_ {

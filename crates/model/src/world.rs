@@ -288,6 +288,9 @@ impl World {
     }
 
     fn announce_other(&mut self, task: TaskId, op: &Op) -> bool {
+        if WAITS >> op.kind as u32 & 1 == 0 {
+            return true;
+        }
         let enabled = self.enabled(task, op);
         if op.kind == Kind::Wake {
             // One that nobody has woken waits at the condition variable only, unless it can leave alone.
@@ -372,6 +375,15 @@ impl World {
     }
 
     fn step_other(&mut self, task: TaskId, pick: u32) -> Outcome {
+        let Op { kind, object, site, .. } = self.tasks[task.index()].op;
+        match kind {
+            // What every run has, at once.
+            Kind::Spawn => return Outcome::Spawned(self.add_task(Some(task), site)),
+            Kind::Exit => return self.exit(task),
+            Kind::Yield | Kind::End => return Outcome::Done,
+            Kind::Join if self.join(task, object) => return Outcome::Done,
+            _ => {}
+        }
         let op = self.tasks[task.index()].op;
         let outcome = self.route(task, &op, pick);
         // Readers of a lock change what a writer finds, although they commute with each other.
@@ -391,8 +403,6 @@ impl World {
             object.waiting_other.remove(task);
         }
         match op.kind {
-            Kind::Spawn => Outcome::Spawned(self.add_task(Some(task), op.site)),
-            Kind::Exit => self.exit(task),
             Kind::Finished => Outcome::Value(u32::from(matches!(
                 self.object(op.object).state,
                 State::Task { exited: true, .. }
@@ -437,10 +447,21 @@ impl World {
         }
     }
 
+    /// Whether the task that `object` stands for has exited, and `task` no longer waits for that.
+    fn join(&mut self, task: TaskId, object: ObjectId) -> bool {
+        let object = &mut self.objects[object.index()];
+        let exited = matches!(object.state, State::Task { exited: true, .. });
+        if exited {
+            object.waiting.remove(task);
+        }
+        exited
+    }
+
     fn exit(&mut self, task: TaskId) -> Outcome {
         let object = self.tasks[task.index()].object;
         self.tasks[task.index()].life = Life::Exited;
         self.live.remove(task);
+        self.changed(object);
         self.change(object, |state| *state = State::Task { task, exited: true }, Outcome::Done)
     }
 
@@ -454,10 +475,15 @@ impl World {
     /// Re-asks all who wait for an object whether they can go on.
     fn refresh(&mut self, id: ObjectId) {
         let object = &mut self.objects[id.index()];
+        if object.waiting.is_empty() && object.waiting_other.is_empty() {
+            return;
+        }
         let sides = [core::mem::take(&mut object.waiting), core::mem::take(&mut object.waiting_other)];
-        for task in sides.iter().flat_map(TaskSet::iter) {
-            let enabled = self.enabled(task, &self.tasks[task.index()].op);
-            self.enabled.set(task, enabled);
+        for side in &sides {
+            side.for_each(|task| {
+                let enabled = self.enabled(task, &self.tasks[task.index()].op);
+                self.enabled.set(task, enabled);
+            });
         }
         let [waiting, waiting_other] = sides;
         let object = &mut self.objects[id.index()];
@@ -726,6 +752,31 @@ fn happen(object: &mut Object, enabled: &mut TaskSet, task: TaskId, touch: Touch
     object.version = object.version.wrapping_add(u32::from(touch != Touch::Read));
     Some(())
 }
+
+/// The kinds that may have to wait, one bit each.
+const WAITS: u64 = {
+    let kinds = [
+        Kind::Join,
+        Kind::Park,
+        Kind::Lock,
+        Kind::ReadLock,
+        Kind::WriteLock,
+        Kind::Wake,
+        Kind::Acquire,
+        Kind::Leave,
+        Kind::OnceGet,
+        Kind::OnceEnter,
+        Kind::Send,
+        Kind::Handover,
+        Kind::Recv,
+    ];
+    let (mut mask, mut i) = (0, 0);
+    while i < kinds.len() {
+        mask |= 1 << kinds[i] as u32;
+        i += 1;
+    }
+    mask
+};
 
 /// How an operation ends that could not be done and does not wait.
 fn miss(op: &Op) -> Outcome {
