@@ -21,10 +21,8 @@ pub struct RaceFound {
 pub struct EdgeFound {
     /// Path of the task from main.
     pub task: String,
-    /// The lock that it holds.
+    /// What it holds: `mutex`, `rwlock`, …
     pub held: String,
-    /// The lock that it waits for.
-    pub wanted: String,
     /// Where it took the one and takes the other.
     pub sites: [SiteId; 2],
 }

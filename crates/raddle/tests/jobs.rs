@@ -127,13 +127,16 @@ fn a_body_that_is_fine_has_the_same_figures() {
 
 #[test]
 fn the_same_run_fails_first() {
+    let mut late = 0;
     for strategy in STRATEGIES {
         for seed in 0..3 {
             let report = same_for_any_number(&check().strategy(strategy).seed(seed), seldom);
             assert!(report.failed(), "{strategy}");
-            assert!(strategy != "random" || report.runs() > 8, "it fails too soon to tell");
+            late += u32::from(report.runs() > 8);
         }
     }
+    // Batches of a few runs are no test.
+    assert!(late >= 3, "{late}");
 }
 
 #[test]

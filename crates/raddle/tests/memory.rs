@@ -10,7 +10,7 @@ use std::fs;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-/// How far the resident memory may move. One leaked word a run would be more than this in the
+/// How far the resident memory may grow. One leaked allocation a run would be more than this in the
 /// shorter tier already.
 const GROWTH_BYTES_MAX: i64 = 2 << 20;
 
@@ -29,20 +29,25 @@ fn taken() -> Taken {
     Taken { resident_bytes: pages * 4096, files: count("/proc/self/fd"), threads: count("/proc/self/task") }
 }
 
+/// What was taken in the run `warm` of the current campaign, and in its last.
+static SEEN: std::sync::Mutex<[Option<Taken>; 2]> = std::sync::Mutex::new([None; 2]);
+static BODIES: AtomicU64 = AtomicU64::new(0);
+
 /// Checks `body` for so many runs, and compares what is taken after `warm` of them with the end.
 fn flat(name: &str, runs: u64, warm: u64, jobs: usize, body: fn()) -> Report {
-    static BODIES: AtomicU64 = AtomicU64::new(0);
-    static WARM: std::sync::Mutex<Option<Taken>> = std::sync::Mutex::new(None);
     BODIES.store(0, Ordering::Relaxed);
     let watched = move || {
-        if BODIES.fetch_add(1, Ordering::Relaxed) == warm {
-            *WARM.lock().unwrap() = Some(taken());
+        let number = BODIES.fetch_add(1, Ordering::Relaxed);
+        if number == warm || number == runs - 1 {
+            SEEN.lock().unwrap()[usize::from(number != warm)] = Some(taken());
         }
         body();
     };
     let check = Check::new().runs(runs).jobs(jobs).time(Duration::from_secs(100_000));
     let report = check.explore(watched).unwrap();
-    let (before, after) = (WARM.lock().unwrap().take().expect("it got warm"), taken());
+    let [Some(before), Some(after)] = std::mem::take(&mut *SEEN.lock().unwrap()) else {
+        panic!("{name}: there were not so many runs")
+    };
     let growth = after.resident_bytes - before.resident_bytes;
     println!("{name}: {runs} runs, {before:?} after {warm}, then {growth:+} bytes");
     assert!(growth < GROWTH_BYTES_MAX, "{name}: {before:?} has become {after:?}");

@@ -4,9 +4,19 @@ use raddle::sync::atomic::{AtomicBool, Ordering};
 use raddle::sync::{Arc, Mutex, RwLock};
 use raddle::{Check, Report, thread};
 
-fn explore(runs: u64, body: impl Fn() + Send + Sync + 'static) -> Report {
+fn check() -> Check {
     let out = std::env::temp_dir().join(format!("raddle-test-warnings-{}", std::process::id()));
-    Check::new().runs(runs).out(out).explore(body).unwrap()
+    Check::new().out(out)
+}
+
+fn explore(runs: u64, body: impl Fn() + Send + Sync + 'static) -> Report {
+    check().runs(runs).explore(body).unwrap()
+}
+
+/// The report of one run that did not deadlock, though others do.
+fn lucky(body: fn()) -> Report {
+    let mut reports = (0..).map(|seed| check().runs(1).seed(seed).explore(body).unwrap());
+    reports.find(|report| !report.failed()).unwrap()
 }
 
 #[track_caller]
@@ -41,9 +51,7 @@ fn crossed() {
 
 #[test]
 fn a_deadlock_that_no_run_showed_is_warned_of() {
-    // The first run under seed 0 has no deadlock; if that changes, take another seed.
-    let report = explore(1, crossed);
-    assert!(!report.failed(), "{}", report.text());
+    let report = lucky(crossed);
     let [warning] = report.warnings() else { panic!("{}", report.text()) };
     let sites = warning.sites();
     assert_eq!(sites.len(), 2);
@@ -54,7 +62,7 @@ fn a_deadlock_that_no_run_showed_is_warned_of() {
     }
     let summary = text.find("1 run in").expect("a summary");
     assert!(text.find("warning: potential deadlock of main/0, main/1") > Some(summary), "{text}");
-    assert!(text.contains("main/1 holds mutex"), "{text}");
+    assert!(text.contains("main/1 takes a mutex at"), "{text}");
 }
 
 #[test]
@@ -88,7 +96,7 @@ fn many_runs_give_one_warning() {
 
 #[test]
 fn three_tasks_in_a_circle_are_seen() {
-    let report = explore(1, || {
+    let report = lucky(|| {
         let locks: Arc<[Mutex<()>; 3]> = Arc::default();
         let tasks: Vec<_> = (0..3)
             .map(|i| {
@@ -101,7 +109,6 @@ fn three_tasks_in_a_circle_are_seen() {
             .collect();
         tasks.into_iter().for_each(|task| task.join().unwrap());
     });
-    assert!(!report.failed(), "{}", report.text());
     // All three take their locks in the same two lines.
     assert_eq!(report.warnings()[0].sites().len(), 3);
 }

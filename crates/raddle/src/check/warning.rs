@@ -39,17 +39,20 @@ impl Warning {
 
     /// The same for the summary.
     pub(crate) fn summary(&self) -> raddle_report::Warning {
-        let line = |(edge, [held, wanted]): &(EdgeFound, [Place; 2])| {
-            let EdgeFound { task, held: lock, wanted: other, .. } = edge;
+        let line = |at: usize| {
+            let (EdgeFound { task, held, .. }, [first, second]) = &self.edges[at];
+            let (next, _) = &self.edges[(at + 1) % self.edges.len()];
             format!(
-                "{task} holds {lock}, taken at {}, and waits for {other} at {}",
-                held.link(),
-                wanted.link()
+                "{task} takes a {held} at {} and, holding it, waits at {} for the {} that {} holds",
+                first.link(),
+                second.link(),
+                next.held,
+                next.task
             )
         };
         raddle_report::Warning {
             message: self.message(),
-            details: self.edges.iter().map(line).collect(),
+            details: (0..self.edges.len()).map(line).collect(),
             sites: self.edges.iter().flat_map(|(_, places)| places.clone()).collect(),
         }
     }

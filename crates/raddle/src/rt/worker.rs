@@ -197,11 +197,9 @@ fn learned(state: &mut Inner, plan: &Plan) -> Learned {
 
 /// A potential deadlock in words.
 fn cycle(found: &Cycle, world: &World) -> CycleFound {
-    let lock = |id: ObjectId| format!("{} {id:?}", world.object(id).state.noun());
     let edge = |edge: &Edge| EdgeFound {
         task: world.path(edge.task),
-        held: lock(edge.held),
-        wanted: lock(edge.wanted),
+        held: world.object(edge.held).state.noun().to_owned(),
         sites: edge.sites,
     };
     CycleFound { edges: found.edges.iter().map(edge).collect() }
