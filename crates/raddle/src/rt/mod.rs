@@ -441,7 +441,7 @@ impl Run {
 
     /// A sign of life.
     #[inline(always)]
-    fn beat(&self) {
+    pub(crate) fn beat(&self) {
         let beats = &self.heart.beats;
         // Nobody else writes it, so this need not be one indivisible step.
         beats.store(beats.load(Ordering::Relaxed) + 1, Ordering::Relaxed);

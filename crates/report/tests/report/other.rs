@@ -30,6 +30,8 @@ fn summary() -> Summary {
         }],
         seconds: 0.25,
         weak_orders: true,
+        notes: Vec::new(),
+        warnings: Vec::new(),
     }
 }
 
