@@ -2,7 +2,6 @@
 //! and with their signatures, from std and from Raddle; and that `docs/parity.md` names them.
 
 #![expect(deprecated, reason = "std still has them")]
-#![expect(clippy::type_complexity, reason = "signatures are spelled out as std spells them")]
 
 use std::fmt::{Debug, Display};
 use std::hash::Hash;
