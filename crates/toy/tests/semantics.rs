@@ -1,7 +1,8 @@
 //! The world against a second account of the same objects. Along random walks through random
-//! programs, after every step, each outcome must be the one that the plain account gives, and exactly
-//! those tasks can go on that can by it: an outcome too many, a task that waits in vain and one that
-//! gets in where it must not are all noticed.
+//! programs, after every step, each outcome must be the one that the plain account gives, exactly
+//! those tasks can go on that can by it, and whoever was let in was let in by something that conflicts
+//! with it: an outcome too many, a task that waits in vain and one that gets in where it must not are
+//! all noticed.
 
 mod common;
 #[path = "common/reference.rs"]
@@ -10,7 +11,7 @@ mod reference;
 mod states;
 
 use common::{Case, for_programs, size};
-use raddle_model::{Decision, Dice, Plan, PointSet, Rng, SpinMode, TaskId, TimeMode, Verdict};
+use raddle_model::{Decision, Dice, Op, Plan, PointSet, Rng, SpinMode, TaskId, TimeMode, Verdict};
 use raddle_toy::Program;
 use reference::Reference;
 use states::{Reached, reach};
@@ -54,8 +55,19 @@ fn compare_end(program: &Program, plan: &Plan, reached: &Reached) -> Result<(), 
     }
 }
 
+/// Whoever could not go on before a step and can after it must conflict with what was done.
+fn enables(before: &Reached, op: &Op, after: &Reached) -> Result<(), String> {
+    let freed =
+        |next: &&(TaskId, Op)| !before.policy.able.contains(next) && before.trace.pending.contains(next);
+    match after.policy.able.iter().filter(freed).find(|(_, freed)| !op.conflicts(freed)) {
+        None => Ok(()),
+        Some(freed) => Err(format!("{op:?} enables {freed:?} and does not conflict with it")),
+    }
+}
+
 fn walk(program: &Program, plan: &Plan, rng: &mut Rng) -> Result<(), String> {
     let mut script = Vec::new();
+    let mut last: Option<(Reached, Op)> = None;
     loop {
         let reached = reach(program, plan, &script, false);
         if let Some(arity) = reached.policy.unanswered {
@@ -66,8 +78,13 @@ fn walk(program: &Program, plan: &Plan, rng: &mut Rng) -> Result<(), String> {
         if reached.verdict != Verdict::Cut {
             return compare_end(program, plan, &reached);
         }
+        if let Some((before, op)) = &last {
+            enables(before, op, &reached)?;
+        }
         let able = &reached.policy.able;
-        script.push(Decision::Run(able[rng.below(able.len() as u32) as usize].0));
+        let (task, op) = able[rng.below(able.len() as u32) as usize];
+        script.push(Decision::Run(task));
+        last = Some((reached, op));
     }
 }
 
