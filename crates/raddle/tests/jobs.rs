@@ -246,3 +246,12 @@ fn an_impossible_number_is_an_error() {
         assert!(matches!(&error, Error::Setting(text) if text.contains("ask for 1 to 64")), "{error}");
     }
 }
+
+#[test]
+fn the_environment_has_the_last_word() {
+    let test = "what_the_closure_captures_allows_one_job";
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    let output = command.args(["--exact", test]).env("RADDLE_JOBS", "0").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(!output.status.success() && text.contains("0 jobs are not possible"), "{text}");
+}
