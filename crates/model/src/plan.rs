@@ -154,14 +154,17 @@ pub struct PointSet {
     /// Whether giving a lock back is a point. It need not be until a try or timed operation on a
     /// lock was seen: a release moves left past everything else.
     pub releases: bool,
+    /// Whether making a task is a point. It need not be, since it moves left past everything else; it
+    /// is one for whoever wants the tasks to come into the world one by one, as in the RAPOS paper.
+    pub spawns: bool,
     /// Sites of plain accesses that are known to race. Sorted.
     pub accesses: Vec<SiteId>,
 }
 
 impl PointSet {
-    /// Every operation is a point.
+    /// Every operation that can be told from its neighbours by another task is a point.
     pub fn everything() -> PointSet {
-        PointSet { all_accesses: true, releases: true, accesses: Vec::new() }
+        PointSet { all_accesses: true, releases: true, spawns: false, accesses: Vec::new() }
     }
 
     /// Whether the policy is asked before this operation.
@@ -176,6 +179,7 @@ impl PointSet {
         match kind {
             kind if SPECIAL >> kind as u32 & 1 == 0 => true,
             Kind::Unlock | Kind::ReadUnlock | Kind::WriteUnlock => self.releases,
+            Kind::Spawn => self.spawns,
             Kind::CellRead | Kind::CellWrite => self.all_accesses || self.contains_access(site),
             _ => false,
         }

@@ -2,7 +2,7 @@
 //! if it cannot, or offers the processor, the next in turn does. Choices take their first value.
 
 use alloc::boxed::Box;
-use raddle_model::{Choice, Divergence, Pick, Policy, TaskId, View};
+use raddle_model::{Choice, Divergence, Kind, Op, Pick, Policy, TaskId, View};
 
 /// Never preempts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,8 +24,9 @@ impl Policy for Stay {
 pub(crate) fn stay(view: &View<'_>) -> TaskId {
     let current = view.current.filter(|&task| view.enabled.contains(task));
     // One that offers the processor is taken at its word, or two tasks that yield to each other would
-    // never end.
-    let current = current.filter(|&task| !view.op(task).offers_processor());
+    // never end. Who has nothing left to do but exit does so: a schedule is easier to read.
+    let goes_on = |op: &Op| op.kind == Kind::Exit || !op.offers_processor();
+    let current = current.filter(|&task| goes_on(view.op(task)));
     current.or(next_after(view)).expect("raddle bug: nobody to pick")
 }
 

@@ -43,6 +43,12 @@ fn a_body_with_one_task_is_no_pass() {
 }
 
 #[test]
+fn tasks_one_after_the_other_are_no_pass() {
+    let error = check().runs(10).explore(|| thread::spawn(|| ()).join().unwrap()).unwrap_err();
+    assert_eq!(error, Error::NotControlled);
+}
+
+#[test]
 fn check_inside_a_run_is_an_error() {
     let report = explore(|| {
         thread::spawn(|| ()).join().unwrap();
@@ -54,16 +60,22 @@ fn check_inside_a_run_is_an_error() {
 
 #[test]
 fn computing_without_end_is_a_hang() {
+    // It does end when the test is over, so that the abandoned thread takes nobody's time.
+    let over = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let flag = over.clone();
     let report = check()
         .hang_ms(300)
-        .explore(|| {
-            let task = thread::spawn(|| {
-                #[expect(clippy::empty_loop, reason = "that is the bug")]
-                loop {}
+        .explore(move || {
+            let flag = flag.clone();
+            let task = thread::spawn(move || {
+                while !flag.load(std::sync::atomic::Ordering::Relaxed) {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
             });
             task.join().unwrap();
         })
         .unwrap();
+    over.store(true, std::sync::atomic::Ordering::Relaxed);
     assert_finds(&report, "hang", "300 ms");
 }
 

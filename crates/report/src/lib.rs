@@ -15,7 +15,7 @@ mod summary;
 pub mod text;
 mod words;
 
-pub use moves::Move;
+pub use moves::{Move, preemptions};
 pub use state::{Held, State};
 pub use story::{ObjectInfo, Place, Story};
-pub use summary::{Exhausted, Found, Summary};
+pub use summary::{Exhausted, Found, Summary, Warning};

@@ -1,7 +1,7 @@
 //! How control moved from task to task: who went on, who had to stop, who was preempted.
 
 use crate::state::State;
-use raddle_model::{Event, Kind, Mode, Op, TaskId, Trace};
+use raddle_model::{Event, Op, TaskId, Trace};
 
 /// How an event's task came to run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,17 +32,15 @@ pub(crate) fn moves(trace: &Trace) -> Vec<Move> {
     moves
 }
 
-/// A preemption is a switch away from a task that could go on and is not at a yield, a sleep, a
-/// timed wait or a park.
+/// How often a task that could have gone on was left.
+pub fn preemptions(trace: &Trace) -> usize {
+    moves(trace).iter().filter(|how| **how == Move::Preemption).count()
+}
+
+/// A preemption is a switch away from a task that could go on and does not offer the processor.
 fn leaving(state: &State, task: TaskId, next: Option<&Op>) -> Move {
     match next {
-        Some(op)
-            if op.mode != Mode::Timed
-                && !matches!(op.kind, Kind::Yield | Kind::Sleep | Kind::Park)
-                && !state.blocks(task, op) =>
-        {
-            Move::Preemption
-        }
+        Some(op) if !op.offers_processor() && !state.blocks(task, op) => Move::Preemption,
         _ => Move::Switch,
     }
 }

@@ -1,5 +1,6 @@
 //! A failure with everything that telling it needs.
 
+use crate::names::Names;
 use raddle_model::{Failure, SiteId, Trace};
 pub use raddle_model::{ObjectInfo, Place};
 use std::collections::BTreeMap;
@@ -23,4 +24,11 @@ pub struct Story {
     pub seed: u64,
     /// Number of the run within the campaign.
     pub run: u64,
+}
+
+impl Story {
+    /// What went wrong, with tasks and objects named as in the rest of a report.
+    pub fn message(&self) -> String {
+        Names::new(self).message()
+    }
 }

@@ -114,6 +114,7 @@ impl<'p, P: Policy> Machine<'p, P> {
 
     /// One run. The policy must be the plan's.
     pub fn run(&mut self, plan: &Plan) -> ToyRun {
+        assert!(!plan.points.spawns, "the toy front end makes tasks at once");
         self.begin(plan);
         self.spawned[0] = Some(TaskId::MAIN);
         self.add_task(0, None);

@@ -29,6 +29,8 @@ pub enum Target {
         executable: String,
         /// Name of the body that was checked: a test may check several.
         body: String,
+        /// The working directory of the process.
+        directory: String,
     },
     /// A program under the native front end. Bytes, since the system's names are bytes.
     Native {

@@ -3,7 +3,7 @@
 //!
 //! | what | how |
 //! |---|---|
-//! | flags | one byte, see [`Flags`] |
+//! | flags | a varint, see [`Flags`] |
 //! | spurious wake-ups, step bound | varints; left out at their defaults |
 //! | racing accesses that are points | count, then 4 bytes for each [`SiteKey`]; left out if none |
 //! | decisions | see `pack.rs` |
@@ -28,18 +28,20 @@ const STEPS_MAX_DEFAULT: u64 = 1_000_000;
 /// The longest string in which a wrong character is looked for, in characters.
 const MEND_MAX: usize = 1_000;
 
-/// The first byte.
+/// The first number. What is set often is below bit 7, so that it mostly takes one byte.
 struct Flags;
 
 impl Flags {
-    const ALL_ACCESSES: u8 = 1;
-    const RELEASES: u8 = 1 << 1;
-    const LAZY_TIME: u8 = 1 << 2;
-    const SPIN_OFF: u8 = 1 << 3;
-    const ACCESSES: u8 = 1 << 4;
-    const SPURIOUS: u8 = 1 << 5;
-    const STEPS_MAX: u8 = 1 << 6;
-    const FINGERPRINT: u8 = 1 << 7;
+    const FINGERPRINT: u64 = 1;
+    const ALL_ACCESSES: u64 = 1 << 1;
+    const RELEASES: u64 = 1 << 2;
+    const ACCESSES: u64 = 1 << 3;
+    const LAZY_TIME: u64 = 1 << 4;
+    const SPURIOUS: u64 = 1 << 5;
+    const STEPS_MAX: u64 = 1 << 6;
+    const SPIN_OFF: u64 = 1 << 7;
+    const SPAWNS: u64 = 1 << 8;
+    const ALL: u64 = (1 << 9) - 1;
 }
 
 /// The string of a recorded run: `plan` says under which conditions it ran, and its prefix is the
@@ -54,17 +56,18 @@ pub fn encode(plan: &Plan, key: impl FnMut(SiteId) -> SiteKey) -> String {
 
 fn payload(plan: &Plan, key: impl FnMut(SiteId) -> SiteKey) -> Vec<u8> {
     let Plan { prefix, points, time, spin, spurious_max, steps_max, seed: _, tail: _ } = plan;
-    let flag = |bit: u8, set: bool| if set { bit } else { 0 };
-    let mut out = alloc::vec![
-        flag(Flags::ALL_ACCESSES, points.all_accesses)
-            | flag(Flags::RELEASES, points.releases)
-            | flag(Flags::LAZY_TIME, *time == TimeMode::Lazy)
-            | flag(Flags::SPIN_OFF, *spin == SpinMode::Off)
-            | flag(Flags::ACCESSES, !points.accesses.is_empty())
-            | flag(Flags::SPURIOUS, *spurious_max != 0)
-            | flag(Flags::STEPS_MAX, *steps_max != STEPS_MAX_DEFAULT)
-            | flag(Flags::FINGERPRINT, prefix.fingerprint != 0)
-    ];
+    let flag = |bit: u64, set: bool| if set { bit } else { 0 };
+    let flags = flag(Flags::ALL_ACCESSES, points.all_accesses)
+        | flag(Flags::RELEASES, points.releases)
+        | flag(Flags::SPAWNS, points.spawns)
+        | flag(Flags::LAZY_TIME, *time == TimeMode::Lazy)
+        | flag(Flags::SPIN_OFF, *spin == SpinMode::Off)
+        | flag(Flags::ACCESSES, !points.accesses.is_empty())
+        | flag(Flags::SPURIOUS, *spurious_max != 0)
+        | flag(Flags::STEPS_MAX, *steps_max != STEPS_MAX_DEFAULT)
+        | flag(Flags::FINGERPRINT, prefix.fingerprint != 0);
+    let mut out = Vec::new();
+    put_varint(&mut out, flags);
     if *spurious_max != 0 {
         put_varint(&mut out, u64::from(*spurious_max));
     }
@@ -185,8 +188,11 @@ fn mended(prefix: &str, body: &str) -> Option<WireError> {
 
 fn parse(payload: &[u8], site: impl FnMut(SiteKey) -> SiteId) -> Result<Plan, Unpack> {
     let mut reader = Reader { rest: payload };
-    let [flags] = reader.bytes()?;
-    let has = |bit: u8| flags & bit != 0;
+    let flags = reader.varint()?;
+    if flags & !Flags::ALL != 0 {
+        return Err(Unpack::Nonsense("it has flags that do not exist"));
+    }
+    let has = |bit: u64| flags & bit != 0;
     let spurious_max = if has(Flags::SPURIOUS) { reader.varint_u32()? } else { 0 };
     let steps_max = if has(Flags::STEPS_MAX) { reader.varint()? } else { STEPS_MAX_DEFAULT };
     let mut accesses: Vec<SiteId> = if has(Flags::ACCESSES) {
@@ -203,8 +209,12 @@ fn parse(payload: &[u8], site: impl FnMut(SiteKey) -> SiteId) -> Result<Plan, Un
         return Err(Unpack::Nonsense("there is more than there should be"));
     }
     let prefix = Schedule { decisions, checks, fingerprint };
-    let points =
-        PointSet { all_accesses: has(Flags::ALL_ACCESSES), releases: has(Flags::RELEASES), accesses };
+    let points = PointSet {
+        all_accesses: has(Flags::ALL_ACCESSES),
+        releases: has(Flags::RELEASES),
+        spawns: has(Flags::SPAWNS),
+        accesses,
+    };
     let time = if has(Flags::LAZY_TIME) { TimeMode::Lazy } else { TimeMode::Any };
     let spin = if has(Flags::SPIN_OFF) { SpinMode::Off } else { SpinMode::Park };
     Ok(Plan { seed: 0, prefix, tail: Tail::None, points, time, spin, spurious_max, steps_max })

@@ -45,8 +45,8 @@ pub fn renumber(plan: &Plan, mut site: impl FnMut(SiteId) -> SiteId) -> Plan {
         | Tail::Pct { .. }
         | Tail::Pos
         | Tail::Stay
-        | Tail::Wishes(_)
-        | Tail::None => {}
+        | Tail::None
+        | Tail::Wishes(_) => {}
     }
     plan
 }

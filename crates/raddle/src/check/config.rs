@@ -7,16 +7,19 @@ use std::path::PathBuf;
 use std::sync::Once;
 use std::time::Duration;
 
-/// Variables that a check reads, and one that belongs to this project's own tests.
-const KNOWN: [&str; 9] = [
+/// Variables that a check reads; then those that are set by the `raddle` command or by this project's
+/// own tests.
+const KNOWN: [&str; 11] = [
     "RADDLE_STRATEGY",
     "RADDLE_RUNS",
     "RADDLE_TIME",
     "RADDLE_SEED",
+    "RADDLE_JOBS",
     "RADDLE_REPLAY",
     "RADDLE_MINIMIZE",
     "RADDLE_BODY",
     "RADDLE_OUT",
+    "RADDLE_RESULT",
     "RADDLE_TIER",
 ];
 
@@ -26,6 +29,7 @@ pub(crate) struct Config {
     pub(crate) runs: u64,
     pub(crate) time: Duration,
     pub(crate) seed: u64,
+    pub(crate) jobs: usize,
     pub(crate) stop_after: u64,
     pub(crate) races: bool,
     pub(crate) points: PointSet,
@@ -45,6 +49,8 @@ pub(crate) struct Config {
     pub(crate) replay: Option<String>,
     /// A failure file to shrink instead.
     pub(crate) minimize: Option<PathBuf>,
+    /// Where the `raddle` command expects what came of either.
+    pub(crate) result: Option<PathBuf>,
 }
 
 impl Default for Config {
@@ -54,6 +60,7 @@ impl Default for Config {
             runs: 10_000,
             time: Duration::from_secs(10),
             seed: 0,
+            jobs: 1,
             stop_after: 1,
             races: true,
             points: PointSet::default(),
@@ -68,6 +75,7 @@ impl Default for Config {
             test: String::new(),
             replay: None,
             minimize: None,
+            result: None,
         }
     }
 }
@@ -92,6 +100,9 @@ impl Config {
         if let Some(seed) = variable("RADDLE_SEED") {
             self.seed = number("RADDLE_SEED", &seed)?;
         }
+        if let Some(jobs) = variable("RADDLE_JOBS") {
+            self.jobs = usize::try_from(number("RADDLE_JOBS", &jobs)?).unwrap_or(usize::MAX);
+        }
         if let Some(time) = variable("RADDLE_TIME") {
             self.time = duration(&time).ok_or_else(|| {
                 Error::Setting(format!("RADDLE_TIME={time} is no time: write 500ms, 30s or 5m"))
@@ -105,6 +116,7 @@ impl Config {
         if mine {
             self.replay = variable("RADDLE_REPLAY").or(self.replay);
             self.minimize = variable("RADDLE_MINIMIZE").map(PathBuf::from);
+            self.result = variable("RADDLE_RESULT").map(PathBuf::from);
         }
         Ok(self)
     }
@@ -141,7 +153,7 @@ fn warn_of_unknown() {
             if name.starts_with("RADDLE_") && !KNOWN.contains(&&*name) {
                 eprintln!(
                     "raddle: warning: {name} is no variable of raddle's. Known are {}",
-                    KNOWN[..8].join(", ")
+                    KNOWN[..9].join(", ")
                 );
             }
         }

@@ -3,19 +3,22 @@
 use super::config::Config;
 use super::error::Error;
 use super::files;
+use super::recorded::story as story_of;
+use super::warning::Warning;
 use raddle_explore::campaign::{self, Summary};
 use raddle_explore::explorer::Exhausted;
-use raddle_explore::target::{Run, Target};
-use raddle_model::{Failure, SiteId};
+use raddle_explore::target::{Place, Run, Target};
+use raddle_model::{Failure, Plan, SiteId};
 use raddle_report::{Story, text};
-use raddle_wire::{SiteKey, schedule};
-use std::collections::BTreeMap;
+use raddle_wire::{FailureFile, SiteKey, schedule};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// A distinct failure.
 #[derive(Clone, Debug)]
 pub struct Found {
     story: Story,
+    message: String,
     schedule: String,
     file: Option<PathBuf>,
     warning: Option<String>,
@@ -30,7 +33,7 @@ impl Found {
 
     /// What went wrong.
     pub fn message(&self) -> &str {
-        &self.story.failure.message
+        &self.message
     }
 
     /// The run that showed it first, from 0.
@@ -54,6 +57,22 @@ impl Found {
         self.story.failure.sites.iter().filter_map(link).collect()
     }
 
+    /// Everything about it.
+    #[doc(hidden)]
+    pub fn story(&self) -> &Story {
+        &self.story
+    }
+
+    /// A failure that was recorded before, in this file.
+    pub(crate) fn of_file(config: &Config, recorded: &FailureFile, path: &Path) -> Found {
+        let key =
+            |site| recorded.places.get(&site).map_or(SiteKey(0), |p| SiteKey::of(&p.file, p.line, p.column));
+        let schedule = schedule::encode(&recorded.plan, key);
+        let copy = files::lines_to_copy(config, recorded, Some(path), &schedule);
+        let story = story_of(recorded);
+        Found { message: story.message(), story, schedule, file: Some(path.to_owned()), warning: None, copy }
+    }
+
     /// What happened, for people.
     pub fn text(&self) -> String {
         let mut out = text::failure(&self.story, text::Style::default(), &files::source, &self.copy);
@@ -69,6 +88,7 @@ impl Found {
 pub struct Report {
     summary: raddle_report::Summary,
     found: Vec<Found>,
+    warnings: Vec<Warning>,
 }
 
 impl Report {
@@ -80,6 +100,16 @@ impl Report {
     /// The distinct failures and races, in the order in which they were found.
     pub fn failures(&self) -> &[Found] {
         &self.found
+    }
+
+    /// Potential deadlocks that no run has shown. A report with warnings alone has not failed.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// What was not done as it was asked for, one sentence each.
+    pub fn notes(&self) -> &[String] {
+        &self.summary.notes
     }
 
     /// Number of runs.
@@ -107,7 +137,13 @@ impl Report {
         self.summary.unseen_probability
     }
 
-    /// Everything for people: each failure, then the figures.
+    /// The figures, as they are written for people and tools.
+    #[doc(hidden)]
+    pub fn summary(&self) -> &raddle_report::Summary {
+        &self.summary
+    }
+
+    /// Everything for people: each failure, then the figures, notes and warnings.
     pub fn text(&self) -> String {
         let mut out: String = self.found.iter().map(|found| found.text() + "\n").collect();
         out.push_str(&self.summary.text());
@@ -129,12 +165,13 @@ pub(crate) fn report(
     target: &impl Target,
     summary: Summary,
     seconds: f64,
-    weak_orders: bool,
+    notes: Vec<String>,
 ) -> Result<Report, Error> {
     let mut found = Vec::new();
     for item in summary.failures.into_iter().chain(summary.races) {
         found.push(tell(config, target, item)?);
     }
+    let warnings: Vec<Warning> = summary.cycles.into_iter().map(|cycle| Warning::of(target, cycle)).collect();
     let progress = summary.progress;
     let listed = |found: &Found| raddle_report::Found {
         kind: found.kind().to_owned(),
@@ -165,10 +202,12 @@ pub(crate) fn report(
         },
         failing_runs: progress.failing_runs,
         failures: found.iter().map(listed).collect(),
+        warnings: warnings.iter().map(Warning::summary).collect(),
+        notes,
         seconds,
-        weak_orders,
+        weak_orders: summary.weak_orders,
     };
-    Ok(Report { summary, found })
+    Ok(Report { summary, found, warnings })
 }
 
 /// A report of one run that was replayed.
@@ -185,26 +224,21 @@ pub(crate) fn of_one(config: &Config, found: Option<Found>, steps: u64, seconds:
         seconds,
         ..raddle_report::Summary::default()
     };
-    Report { summary, found: found.into_iter().collect() }
+    Report { summary, found: found.into_iter().collect(), warnings: Vec::new() }
 }
 
 /// A found failure with its file and the lines to copy.
 pub(crate) fn tell(config: &Config, target: &impl Target, found: campaign::Found) -> Result<Found, Error> {
     let campaign::Found { failure, plan, run, first_run, .. } = found;
-    let repeats = !plan.prefix.decisions.is_empty() || plan.tail == raddle_model::Tail::None;
-    let mut story = story(config, target, &failure, &run, first_run);
-    // The plan's sites must be told too, or a replay in another process could not find them.
-    for &site in &plan.points.accesses {
-        story.places.entry(site).or_insert_with(|| target.place(site));
-    }
+    let story = story(config, target, &failure, &run, &plan, first_run);
     let schedule = schedule::encode(&plan, |site| key(target, site));
-    let file = files::write(config, &story, &plan);
-    let (file, warning) = match file {
+    let content = files::content(config, &story, &plan);
+    let (file, warning) = match files::write(config, &content) {
         Ok(file) => (Some(file), None),
         Err(error) => (None, Some(format!("the failure file could not be written: {error}"))),
     };
-    let copy = if repeats { files::lines_to_copy(config, file.as_deref(), &schedule) } else { Vec::new() };
-    Ok(Found { story, schedule, file, warning, copy })
+    let copy = files::lines_to_copy(config, &content, file.as_deref(), &schedule);
+    Ok(Found { message: story.message(), story, schedule, file, warning, copy })
 }
 
 /// The key of a site in a schedule string.
@@ -213,20 +247,36 @@ pub(crate) fn key(target: &impl Target, site: SiteId) -> SiteKey {
     SiteKey::of(&place.file, place.line, place.column)
 }
 
-fn story(config: &Config, target: &impl Target, failure: &Failure, run: &Run, first_run: u64) -> Story {
-    let mut places = BTreeMap::new();
+/// Every place that a failure names: of the run, of the failure, and of the plan, or a replay in
+/// another process could not find its points.
+pub(crate) fn places(
+    target: &impl Target,
+    failure: &Failure,
+    run: &Run,
+    plan: &Plan,
+) -> BTreeMap<SiteId, Place> {
     let events = run.trace.events.iter().map(|event| event.op.site);
     let pending = run.trace.pending.iter().map(|(_, op)| op.site);
     let objects = run.objects.iter().map(|object| object.site);
-    for site in events.chain(pending).chain(objects).chain(failure.sites.iter().copied()) {
-        places.entry(site).or_insert_with(|| target.place(site));
-    }
+    let others = failure.sites.iter().chain(&plan.points.accesses).copied();
+    let all: BTreeSet<SiteId> = events.chain(pending).chain(objects).chain(others).collect();
+    all.into_iter().map(|site| (site, target.place(site))).collect()
+}
+
+fn story(
+    config: &Config,
+    target: &impl Target,
+    failure: &Failure,
+    run: &Run,
+    plan: &Plan,
+    first_run: u64,
+) -> Story {
     Story {
         failure: failure.clone(),
         trace: run.trace.clone(),
         tasks: run.tasks.clone(),
         objects: run.objects.clone(),
-        places,
+        places: places(target, failure, run, plan),
         strategy: config.strategy.clone(),
         seed: config.seed,
         run: first_run,

@@ -2,10 +2,10 @@
 
 use super::panics::Panic;
 use crate::rt::Rt;
+use crate::thread::local::Locals;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use raddle_model::TaskId;
-use std::any::Any;
 
 /// Usable bytes of a task's stack. Only touched pages take memory.
 pub(crate) const STACK_BYTES: usize = 256 * 1024;
@@ -37,18 +37,18 @@ pub(crate) struct Fiber {
     yielder: Option<*const Yielder<Signal, Report>>,
     /// The name its builder gave it.
     pub(crate) name: Option<std::sync::Arc<str>>,
-    /// Its panic, the first if there were several.
+    /// Its panic: the last one or, once it has ended, the one that ended it.
     pub(crate) panic: Option<Panic>,
+    /// The panic before that.
+    pub(crate) earlier_panic: Option<Panic>,
     /// Whether another task has been handed its result.
     pub(crate) joined: bool,
     /// Whether it is unwinding, as far as the hook can tell.
     pub(crate) unwinding: bool,
     /// Operations since the run was over.
     pub(crate) late_operations: u32,
-    /// Its thread locals, in the order of their first use.
-    pub(crate) locals: Vec<(usize, Box<dyn Any>)>,
-    /// Set once the thread locals have been destroyed.
-    pub(crate) locals_gone: bool,
+    /// Its thread locals.
+    pub(crate) locals: Locals,
 }
 
 impl std::fmt::Debug for Fiber {
@@ -66,10 +66,10 @@ impl Fiber {
         debug_assert!(self.stack.is_none() && self.locals.is_empty());
         self.name = None;
         self.panic = None;
+        self.earlier_panic = None;
         self.joined = false;
         self.unwinding = false;
         self.late_operations = 0;
-        self.locals_gone = false;
         let entry = move |yielder: &Yielder<Signal, Report>, _: Signal| {
             let task = rt.running();
             rt.with(|run| run.fibers[task.index()].yielder = Some(yielder));

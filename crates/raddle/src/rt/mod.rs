@@ -1,12 +1,18 @@
 //! The run that the current thread is in. Everything that a synchronization type does inside a run
 //! goes through [`Rt`]: it says what the task is about to do, and comes back when that has happened.
 
+mod abort;
 pub(crate) mod carrier;
 pub(crate) mod fiber;
+mod image;
+mod jobs;
 pub(crate) mod panics;
+mod sharing;
 pub(crate) mod site;
 pub(crate) mod slot;
+pub(crate) mod statics;
 pub(crate) mod watch;
+mod worker;
 
 use fiber::{Fiber, Report, Signal};
 use panics::{Panic, RunOver};
@@ -52,14 +58,18 @@ pub(crate) struct Run {
     pub(crate) ending: bool,
     /// The carrier cannot be used again.
     pub(crate) retired: bool,
+    /// Runs of the same check go on beside this one.
+    pub(crate) several: bool,
+    /// A run of this carrier has used an object that outlives it.
+    pub(crate) shared: bool,
     pub(crate) mark: Mark,
     pub(crate) next: Next,
     pub(crate) stacks: Vec<corosensei::stack::DefaultStack>,
     /// Tasks that were given up without unwinding.
     pub(crate) leaked: u64,
     pub(crate) heart: Arc<Heart>,
-    /// What to do when the run is over (statics to be put back).
-    pub(crate) at_end: Vec<Box<dyn FnOnce()>>,
+    /// Statics that the run has used.
+    pub(crate) statics: statics::Statics,
 }
 
 thread_local! {
@@ -309,8 +319,10 @@ impl Rt {
             self.arrive_late(Op::new(Kind::Spawn, ObjectId::NONE, site));
             self.give_up();
         }
-        let task = self.with(|run| {
-            let task = run.engine.spawn(run.running, site);
+        let Outcome::Spawned(task) = self.arrive(Op::new(Kind::Spawn, ObjectId::NONE, site)) else {
+            panic!("raddle bug: a spawn made no task")
+        };
+        self.with(|run| {
             if run.fibers.len() <= task.index() {
                 run.fibers.resize_with(task.index() + 1, Box::default);
             }
@@ -319,7 +331,6 @@ impl Rt {
             // SAFETY: passed on to the caller.
             unsafe { run.fibers[task.index()].begin(rt, stack, move |rt| rt.task(Kind::Exit, body)) };
             run.fibers[task.index()].name = name;
-            task
         });
         let (me, starting) = self.with(|run| {
             let before = (run.running, run.starting);
@@ -344,11 +355,13 @@ impl Rt {
             run.ending
         });
         if over {
+            crate::thread::local::destroy(self);
             return;
         }
         debug_assert!(result.is_ok() || last == Kind::End, "raddle bug: a task's own panic was not kept");
         if let Err(payload) = result {
             let text = panics::text(&*payload);
+            panics::settle(self, &*payload);
             self.with(|run| {
                 let failure = run.main_panicked(text);
                 run.engine.fail(failure);
@@ -370,24 +383,24 @@ impl Rt {
         });
     }
 
-    /// A task panics while it is unwinding: std would abort the process. Never comes back.
-    pub(crate) fn abandon(self, message: String, site: SiteId) {
-        let yielder = self.with(|run| {
+    /// A panic has left a destructor of the running task that ran because of another: std is about to
+    /// abort the process. The run fails; the task must be given up.
+    pub(crate) fn aborts(self) {
+        self.with(|run| {
             run.retired = true;
-            if !run.ending {
-                let task = run.running;
-                let message =
-                    format!("panic while unwinding from another panic, which aborts the process: {message}");
-                let failure =
-                    Failure { kind: FailureKind::Panic, message, tasks: vec![task], sites: vec![site] };
-                run.engine.fail(failure);
-                run.next = Next::Over;
+            if run.ending {
+                return;
             }
-            run.fibers[run.running.index()].yielder()
+            let task = run.running;
+            let panic = run.fibers[task.index()].panic.clone();
+            let (what, site) =
+                panic.map_or((String::from("a resumed panic"), SiteId::UNKNOWN), |p| (p.message, p.site));
+            let message =
+                format!("panic while unwinding from another panic, which aborts the process: {what}");
+            let failure = Failure { kind: FailureKind::Panic, message, tasks: vec![task], sites: vec![site] };
+            run.engine.fail(failure);
+            run.next = Next::Over;
         });
-        // SAFETY: as in `switch`.
-        unsafe { &*yielder }.suspend(Report::Stuck);
-        unreachable!("raddle bug: a task that was given up runs again")
     }
 }
 
@@ -429,7 +442,7 @@ impl Run {
 
     /// A sign of life.
     #[inline(always)]
-    fn beat(&self) {
+    pub(crate) fn beat(&self) {
         let beats = &self.heart.beats;
         // Nobody else writes it, so this need not be one indivisible step.
         beats.store(beats.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
@@ -449,23 +462,26 @@ impl Run {
         let passed_on = match &own {
             None => true,
             Some(panic) => {
-                panic.message.contains("Any { .. }") || panic.message == "a scoped thread panicked"
+                panic.message.contains("Any { .. }")
+                    || panic.message.contains("PoisonError")
+                    || panic.message == "a scoped thread panicked"
             }
         };
         let first = self.first_panic(|_| true).filter(|_| passed_on);
         let (task, panic) = match (first, own) {
             (Some((task, panic)), _) => (task, panic),
             (None, Some(panic)) => (TaskId::MAIN, panic),
-            (None, None) => (TaskId::MAIN, Panic { message: text, site: SiteId::UNKNOWN }),
+            (None, None) => (TaskId::MAIN, Panic { message: text, site: SiteId::UNKNOWN, step: 0 }),
         };
         panic_failure(task, panic)
     }
 
-    /// The first task other than main that has panicked.
+    /// The first that has panicked of all tasks but main: what came later may only be its consequence.
     fn first_panic(&self, counts: impl Fn(&Fiber) -> bool) -> Option<(TaskId, Panic)> {
         let tasks = 1..self.engine.world().tasks().len();
         let found = |i: usize| self.fibers[i].panic.clone().filter(|_| counts(&self.fibers[i]));
-        tasks.into_iter().find_map(|i| found(i).map(|panic| (TaskId(i as u32), panic)))
+        let panics = tasks.filter_map(|i| found(i).map(|panic| (TaskId(i as u32), panic)));
+        panics.min_by_key(|(_, panic)| panic.step)
     }
 }
 
@@ -537,9 +553,7 @@ fn clear_away(rt: Rt) {
             }
         }
         rt.with(|run| run.running = task);
-        crate::thread::local::destroy(rt);
+        crate::thread::local::forget(rt);
     }
-    for put_back in rt.with(|run| std::mem::take(&mut run.at_end)).into_iter().rev() {
-        put_back();
-    }
+    statics::put_back(rt);
 }

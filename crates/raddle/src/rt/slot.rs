@@ -8,7 +8,7 @@
 //! and then looks whether a live run owns the object ([`Slot::assert_free`]). With sequentially
 //! consistent operations at least one of them sees the other.
 
-use crate::rt::{self, Rt};
+use crate::rt::{self, Rt, statics};
 use raddle_model::objects::State;
 use raddle_model::{ObjectId, SiteId};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,6 +18,27 @@ const ID_BITS: u32 = 24;
 /// A carrier's number and the number of its current run, as they stand in a stamp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Mark(pub(crate) u64);
+
+impl Mark {
+    /// Whether the run is going on.
+    pub(crate) fn is_live(self) -> bool {
+        self.0 != 0 && LIVE[(self.0 >> 32) as usize].load(Ordering::SeqCst) == self.0
+    }
+
+    /// Whether this is a stamp of the run's.
+    pub(crate) fn is_of(self, stamp: u64) -> bool {
+        stamp >> ID_BITS == self.0
+    }
+
+    /// Panics if the run is going on, on another thread than this.
+    pub(crate) fn assert_over(self, what: &str) {
+        assert!(
+            !self.is_live(),
+            "raddle: a thread outside a run of raddle::check cannot {what}: what it does, and when, cannot be \
+             repeated. Use raddle::thread inside the run for it"
+        );
+    }
+}
 
 /// For each carrier the mark of its current run, 0 if it has none.
 static LIVE: [AtomicU64; 256] = [const { AtomicU64::new(0) }; 256];
@@ -87,10 +108,31 @@ impl Slot {
     fn first_use(&self, rt: Rt, site: SiteId, register: impl FnOnce() -> State) -> ObjectId {
         let id = rt.with(|run| run.engine.world().objects().len() as u64);
         assert!(id < 1 << ID_BITS, "raddle: more than {} objects in one run", 1 << ID_BITS);
+        statics::claim(rt, &raw const *self as usize);
         // The claim comes before `register` looks at the real object.
-        self.0.store(rt.mark().0 << ID_BITS | id, Ordering::SeqCst);
+        let mut before = self.0.load(Ordering::SeqCst);
+        while let Err(other) = {
+            self.look(rt, before);
+            self.0.compare_exchange(before, rt.mark().0 << ID_BITS | id, Ordering::SeqCst, Ordering::SeqCst)
+        } {
+            before = other;
+        }
         let state = register();
         rt.with(|run| run.engine.world_mut().create(state, site))
+    }
+
+    /// An object with a stamp has been used by another run, and outlives it. Does not come back if
+    /// that run is going on.
+    fn look(&self, rt: Rt, stamp: u64) {
+        let other = Mark(stamp >> ID_BITS);
+        if other.0 == 0 {
+            return;
+        }
+        rt.outlived();
+        // A stamp of this carrier is an old one: it has one run at a time.
+        if other.0 >> 32 != rt.mark().0 >> 32 && other.is_live() {
+            rt.collide();
+        }
     }
 
     /// Panics if a run on another thread is using this object.
@@ -104,8 +146,7 @@ impl Slot {
     /// Whether no run that is going on has used this object.
     #[inline]
     pub(crate) fn is_free(&self) -> bool {
-        let mark = self.0.load(Ordering::SeqCst) >> ID_BITS;
-        mark == 0 || LIVE[(mark >> 32) as usize].load(Ordering::SeqCst) != mark
+        !Mark(self.0.load(Ordering::SeqCst) >> ID_BITS).is_live()
     }
 }
 

@@ -1,6 +1,7 @@
-//! What is watched in every run, and what only in those that are recorded in full.
+//! What is watched in every run, and what only in those that are looked at closely.
 
-use raddle_analysis::{Fingerprint, Races};
+use raddle_analysis::lock_order::Cycle;
+use raddle_analysis::{Fingerprint, LockOrder, Races};
 use raddle_model::{Analysis, Event, Kind, Order, PlainEvent, Recorder, World};
 
 /// The analyses of the library front end.
@@ -8,35 +9,63 @@ use raddle_model::{Analysis, Event, Kind, Order, PlainEvent, Recorder, World};
 pub(crate) struct Watch {
     /// Always on.
     pub(crate) fingerprint: Fingerprint,
-    /// Costs nothing until a plain access was seen.
-    pub(crate) races: Races,
-    /// On in runs that are recorded in full.
-    pub(crate) recorder: Option<Recorder>,
-    /// Whether plain events matter to more than the fingerprint. Until a plain access was seen they
-    /// do not, in runs that are not recorded.
+    /// Whether plain events matter to more than the fingerprint: not before a plain access was seen,
+    /// unless this run is looked at closely. All that follows costs this one branch otherwise.
     attentive: bool,
-    /// Whether an atomic weaker than sequentially consistent was executed, in any run.
+    /// Whether an atomic weaker than sequentially consistent was executed.
     pub(crate) weak_orders: bool,
+    /// Looked for once a plain access was seen.
+    pub(crate) races: Races,
+    /// Whether this run is looked at closely.
+    pub(crate) closely: bool,
+    /// On in runs that are recorded in full; they are looked at closely.
+    pub(crate) recorder: Option<Recorder>,
+    lock_order: LockOrder,
+}
+
+impl Watch {
+    /// Potential deadlocks of this run; none if it was not looked at closely.
+    pub(crate) fn cycles(&self) -> &[Cycle] {
+        if self.closely { self.lock_order.findings() } else { &[] }
+    }
+
+    /// The program accesses plain memory: from now on every event matters.
+    #[inline]
+    pub(crate) fn expect_races(&mut self) {
+        self.attentive = true;
+    }
+
+    #[inline(never)]
+    fn attend(&mut self, event: &Event, world: &World) {
+        self.races.event(event, world);
+        if self.closely {
+            self.lock_order.event(event, world);
+            if let Some(recorder) = &mut self.recorder {
+                recorder.events.push(*event);
+            }
+        }
+    }
 }
 
 impl Analysis for Watch {
     fn begin(&mut self) {
         self.fingerprint.begin();
         self.races.begin();
-        self.recorder.begin();
-        self.attentive = self.races.watching() || self.recorder.is_some();
+        self.weak_orders = false;
+        if self.closely {
+            self.lock_order.begin();
+            self.recorder.begin();
+        }
+        self.attentive = self.closely || self.races.watching();
     }
 
     #[inline]
     fn event(&mut self, event: &Event, world: &World) {
         self.fingerprint.event(event, world);
-        self.races.event(event, world);
         if event.op.order != Order::SeqCst && matches!(event.op.kind, Kind::Load | Kind::Store | Kind::Rmw) {
             self.weak_orders = true;
         }
-        if let Some(recorder) = &mut self.recorder {
-            recorder.event(event, world);
-        }
+        self.attend(event, world);
     }
 
     #[inline(always)]
@@ -49,21 +78,5 @@ impl Analysis for Watch {
         if self.attentive {
             self.attend(&event.event(), world);
         }
-    }
-}
-
-impl Watch {
-    #[inline(never)]
-    fn attend(&mut self, event: &Event, world: &World) {
-        self.races.event(event, world);
-        if let Some(recorder) = &mut self.recorder {
-            recorder.event(event, world);
-        }
-    }
-
-    /// The program accesses plain memory: from now on somebody must look at every event.
-    #[inline]
-    pub(crate) fn expect_races(&mut self) {
-        self.attentive = true;
     }
 }

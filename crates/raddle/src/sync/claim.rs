@@ -2,7 +2,7 @@
 //! was made in, and who is at an object outside of runs.
 
 use crate::rt::slot::{Mark, Slot};
-use crate::rt::{self, Rt};
+use crate::rt::{self, Rt, statics};
 use raddle_model::objects::State;
 use raddle_model::{ObjectId, SiteId};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,15 +19,10 @@ pub(crate) fn object<T: ?Sized>(
     state: impl FnOnce() -> State,
 ) -> ObjectId {
     slot.id(rt, site, || {
-        first_use(whole);
+        statics::first_use(whole);
         state()
     })
 }
-
-/// Called once in each run for each value, before the run does anything with it: the one place for
-/// what must happen to values that outlive the run.
-#[inline]
-fn first_use<T: ?Sized>(_whole: &T) {}
 
 /// Where a guard was made, and with that what it has to give back.
 #[derive(Debug)]

@@ -1,58 +1,204 @@
 //! Making threads and waiting for them.
 
+use super::handle::{Owned, Thread};
 use crate::rt::site::here;
-use crate::rt::slot::Mark;
-use crate::rt::{self, Rt};
+use crate::rt::{self, Rt, panics};
 use raddle_model::{Kind, Op, Outcome, SiteId, TaskId};
 use std::cell::UnsafeCell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::io;
 use std::sync::Arc;
 use std::thread::Result;
 
 /// What a task leaves behind.
 struct Packet<T>(UnsafeCell<Option<Result<T>>>);
 
-// SAFETY: the task writes before it exits, and the joiner reads after that; all on one thread.
+// SAFETY: the task writes before it exits, and the joiner reads after that, both on the carrier's
+// thread; any other thread can only drop the packet, and whoever makes one has `T: Send`.
 unsafe impl<T: Send> Send for Packet<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Packet<T> {}
 
+/// A task whose result somebody may ask for.
+pub(super) struct Awaited<T> {
+    pub(super) owned: Owned,
+    packet: Arc<Packet<T>>,
+}
+
+impl<T> Awaited<T> {
+    /// Makes a task. `done` is told, on that task and after everything of `f`, whether it panicked.
+    ///
+    /// # Safety
+    /// What `f`, its result and `done` borrow must outlive the task.
+    pub(super) unsafe fn spawn<F: FnOnce() -> T>(
+        rt: Rt,
+        name: Option<Arc<str>>,
+        site: SiteId,
+        f: F,
+        done: impl FnOnce(bool),
+    ) -> Awaited<T> {
+        let packet = Arc::new(Packet(UnsafeCell::new(None)));
+        let result = packet.clone();
+        let body = move || {
+            let value = panics::catch(f);
+            let panicked = value.is_err();
+            match &value {
+                Err(payload) => panics::settle_task(rt, &**payload),
+                // Whatever panicked on the way was caught.
+                Ok(_) => rt.with(|run| run.fibers[run.running.index()].panic = None),
+            }
+            // SAFETY: nobody reads before this task has exited.
+            unsafe { *result.0.get() = Some(value) };
+            // If nobody holds the handle any more, the value is dropped here, as std does.
+            if panics::catch(move || drop(result)).is_err() {
+                panics::abort_run(rt, "thread result panicked on drop");
+            }
+            done(panicked);
+        };
+        // SAFETY: passed on to the caller.
+        let task = unsafe { rt.spawn(name, site, body) };
+        Awaited { owned: Owned { mark: rt.mark(), task }, packet }
+    }
+
+    /// Waits for the task.
+    pub(super) fn join(self, site: SiteId) -> Result<T> {
+        let rt = self.owned.run_to("join");
+        let outcome = rt.arrive(Op::new(Kind::Join, self.owned.object(rt), site));
+        assert_eq!(outcome, Outcome::Done, "raddle bug: a join ended before its task");
+        mark_joined(rt, self.owned.task);
+        // SAFETY: the task has exited, and its handle is ours.
+        let result = unsafe { (*self.packet.0.get()).take() };
+        result.expect("raddle bug: a task exited without a result")
+    }
+
+    pub(super) fn is_finished(&self, site: SiteId) -> bool {
+        let rt = self.owned.run_to("ask about");
+        rt.arrive(Op::new(Kind::Finished, self.owned.object(rt), site)) == Outcome::Value(1)
+    }
+}
+
+/// Somebody has been told how the task ended: its panic is that one's business now.
+pub(crate) fn mark_joined(rt: Rt, task: TaskId) {
+    rt.with(|run| run.fibers[task.index()].joined = true);
+}
+
 /// Waits for a thread, as [`std::thread::JoinHandle`].
-pub struct JoinHandle<T>(Inner<T>);
+pub struct JoinHandle<T> {
+    inner: Inner<T>,
+    thread: Thread,
+}
 
 enum Inner<T> {
     Outside(std::thread::JoinHandle<T>),
-    Inside { task: TaskId, mark: Mark, packet: Arc<Packet<T>> },
+    Inside(Awaited<T>),
 }
 
+// SAFETY: as for std's handle: it is only made with `T: Send`.
+unsafe impl<T> Send for JoinHandle<T> {}
+// SAFETY: a shared handle gives no access to the result.
+unsafe impl<T> Sync for JoinHandle<T> {}
+
 /// Makes a thread, as [`std::thread::spawn`].
+///
+/// # Panics
+/// Outside of runs, if the operating system makes no more threads.
 #[track_caller]
 pub fn spawn<F, T>(f: F) -> JoinHandle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let site = here!();
-    match rt::current() {
-        None => JoinHandle(Inner::Outside(std::thread::spawn(f))),
-        // SAFETY: `f` borrows nothing.
-        Some(rt) => JoinHandle(unsafe { spawn_inside(rt, site, f) }),
-    }
+    Builder::new().spawn(f).expect("failed to spawn thread")
 }
 
-/// # Safety
-/// What `f` borrows must outlive the task.
-unsafe fn spawn_inside<F: FnOnce() -> T, T>(rt: Rt, site: SiteId, f: F) -> Inner<T> {
-    let packet = Arc::new(Packet(UnsafeCell::new(None)));
-    let result = packet.clone();
-    let body = move || {
-        let value = catch_unwind(AssertUnwindSafe(f));
-        // SAFETY: nobody reads before this task has exited.
-        unsafe { *result.0.get() = Some(value) };
-    };
-    // SAFETY: passed on to the caller.
-    let task = unsafe { rt.spawn(None, site, body) };
-    Inner::Inside { task, mark: rt.mark(), packet }
+/// Makes threads with a name, as [`std::thread::Builder`].
+#[must_use = "must eventually spawn the thread"]
+#[derive(Debug, Default)]
+pub struct Builder {
+    pub(super) name: Option<String>,
+    pub(super) stack_size: Option<usize>,
+}
+
+impl Builder {
+    /// See [`std::thread::Builder::new`].
+    pub fn new() -> Builder {
+        Builder::default()
+    }
+
+    /// See [`std::thread::Builder::name`]. In a report the thread has this name.
+    pub fn name(self, name: String) -> Builder {
+        Builder { name: Some(name), ..self }
+    }
+
+    /// See [`std::thread::Builder::stack_size`]. Inside a run all stacks have the same size.
+    pub fn stack_size(self, size: usize) -> Builder {
+        Builder { stack_size: Some(size), ..self }
+    }
+
+    /// See [`std::thread::Builder::spawn`].
+    ///
+    /// # Errors
+    /// Outside of runs, if the operating system makes no more threads.
+    #[track_caller]
+    pub fn spawn<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        // SAFETY: nothing is borrowed.
+        unsafe { self.spawn_unchecked(f) }
+    }
+
+    /// See [`std::thread::Builder::spawn_unchecked`].
+    ///
+    /// # Safety
+    /// As for std's: the thread must be joined before anything that `f` or its result borrow ends.
+    /// A run that ends early clears away its youngest threads first, so a thread that waits in a
+    /// join, as that of std's must, outlives the one it waits for.
+    ///
+    /// # Errors
+    /// Outside of runs, if the operating system makes no more threads.
+    #[track_caller]
+    pub unsafe fn spawn_unchecked<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
+    where
+        F: FnOnce() -> T + Send,
+        T: Send,
+    {
+        let site = here!();
+        match rt::current() {
+            None => {
+                // SAFETY: passed on to the caller.
+                let handle = unsafe { self.real().spawn_unchecked(f) }?;
+                let thread = Thread::outside(handle.thread().clone());
+                Ok(JoinHandle { inner: Inner::Outside(handle), thread })
+            }
+            Some(rt) => {
+                // SAFETY: passed on to the caller.
+                let awaited = unsafe { Awaited::spawn(rt, self.checked_name(), site, f, |_| {}) };
+                let thread = Thread::of(rt, awaited.owned.task);
+                Ok(JoinHandle { inner: Inner::Inside(awaited), thread })
+            }
+        }
+    }
+
+    /// std's own builder with the same settings.
+    pub(super) fn real(self) -> std::thread::Builder {
+        let mut builder = std::thread::Builder::new();
+        if let Some(name) = self.name {
+            builder = builder.name(name);
+        }
+        if let Some(size) = self.stack_size {
+            builder = builder.stack_size(size);
+        }
+        builder
+    }
+
+    /// The name, with std's own condition.
+    pub(super) fn checked_name(&self) -> Option<Arc<str>> {
+        self.name.as_deref().map(|name| {
+            assert!(!name.contains('\0'), "thread name may not contain interior null bytes");
+            Arc::from(name)
+        })
+    }
 }
 
 impl<T> JoinHandle<T> {
@@ -63,31 +209,31 @@ impl<T> JoinHandle<T> {
     #[track_caller]
     pub fn join(self) -> Result<T> {
         let site = here!();
-        match self.0 {
+        match self.inner {
             Inner::Outside(handle) => handle.join(),
-            Inner::Inside { task, mark, packet } => {
-                let rt = rt::current().filter(|rt| rt.mark() == mark);
-                let rt = rt.expect("raddle: a thread can be joined only inside the run that made it");
-                let object = rt.with(|run| run.engine.world().task(task).object);
-                let outcome = rt.arrive(Op::new(Kind::Join, object, site));
-                debug_assert_eq!(outcome, Outcome::Done);
-                rt.with(|run| run.fibers[task.index()].joined = true);
-                // SAFETY: the task has exited.
-                unsafe { (*packet.0.get()).take() }.expect("raddle bug: a task exited without a result")
-            }
+            Inner::Inside(awaited) => awaited.join(site),
         }
     }
 
     /// See [`std::thread::JoinHandle::is_finished`].
     #[track_caller]
     pub fn is_finished(&self) -> bool {
-        match &self.0 {
+        match &self.inner {
             Inner::Outside(handle) => handle.is_finished(),
-            Inner::Inside { task, .. } => {
-                let rt = rt::current().expect("raddle: a thread of a run can be asked only inside it");
-                let object = rt.with(|run| run.engine.world().task(*task).object);
-                rt.arrive(Op::new(Kind::Finished, object, here!())) == Outcome::Value(1)
-            }
+            Inner::Inside(awaited) => awaited.is_finished(here!()),
+        }
+    }
+
+    /// See [`std::thread::JoinHandle::thread`].
+    pub fn thread(&self) -> &Thread {
+        &self.thread
+    }
+
+    /// The task, inside a run.
+    pub(crate) fn owned(&self) -> Option<Owned> {
+        match &self.inner {
+            Inner::Outside(_) => None,
+            Inner::Inside(awaited) => Some(awaited.owned),
         }
     }
 }

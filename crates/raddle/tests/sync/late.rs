@@ -1,7 +1,7 @@
 //! What destructors may still do when the run is over: nothing that another task's data could suffer
 //! from, and nothing that stops the tests.
 
-use crate::common::{assert_deadlock, failure_of};
+use crate::common::{assert_deadlock, failure_of, passes};
 use raddle::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use raddle::sync::{Arc, Barrier, Condvar, LazyLock, Mutex, Once, OnceLock, RwLock};
 use raddle::thread;
@@ -261,7 +261,7 @@ fn a_guard_that_outlives_its_run_gives_nothing_back() {
     thread_local! {
         static GUARD: RefCell<Option<MutexGuard<'static, i32>>> = const { RefCell::new(None) };
     }
-    crate::common::passes(|| {
+    passes(|| {
         let guard = KEPT.lock().unwrap();
         let before = GUARD.with_borrow_mut(|kept| kept.replace(guard));
         drop(before);

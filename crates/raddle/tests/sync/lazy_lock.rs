@@ -2,7 +2,7 @@
 
 use crate::common::{assert_deadlock, failure_of, outcomes, passes};
 use raddle::sync::atomic::{AtomicUsize, Ordering};
-use raddle::sync::{Arc, LazyLock};
+use raddle::sync::{Arc, LazyLock, Weak};
 use raddle::thread;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -45,8 +45,12 @@ fn a_panic_poisons() {
 #[test]
 fn needing_its_own_value_is_a_deadlock() {
     assert_deadlock(&failure_of(|| {
-        static LAZY: LazyLock<i32> = LazyLock::new(|| *LAZY + 1);
-        let _ = *LAZY;
+        type Needy = LazyLock<i32, Box<dyn FnOnce() -> i32 + Send>>;
+        let lazy: Arc<Needy> = Arc::new_cyclic(|itself: &Weak<Needy>| {
+            let itself = itself.clone();
+            LazyLock::new(Box::new(move || **itself.upgrade().unwrap() + 1))
+        });
+        let _ = **lazy;
     }));
 }
 

@@ -157,8 +157,8 @@ fn works_outside_a_run() {
         }
         drop((sender, bounded));
         let sum = |receiver: Receiver<i32>| receiver.into_iter().sum::<i32>();
-        assert_eq!(sum(receiver), (0..400).sum());
-        assert_eq!(sum(bounded_receiver), (0..400).sum());
+        assert_eq!(sum(receiver), (0..400).sum::<i32>());
+        assert_eq!(sum(bounded_receiver), (0..400).sum::<i32>());
     });
     let (sender, receiver) = sync_channel(1);
     assert_eq!(receiver.recv_timeout(Duration::from_millis(1)), Err(RecvTimeoutError::Timeout));

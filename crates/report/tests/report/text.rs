@@ -131,7 +131,7 @@ fn a_condition_variable() {
              ›   10 │                           │                           │ wake at condvar#1,     :6 │
                     │                           │                           │   take mutex#1            │
                  11 │                           │                           │ unlock mutex#1         :7 │
-             »   12 │                           │                           │                           │ choose 3 of 0..5      :15
+             ›   12 │                           │                           │                           │ choose 3 of 0..5      :15
                  13 │                           │                           │                           │ try lock mutex#1      :15
                  14 │                           │                           │                           │ wait at condvar#1,    :15
                     │                           │                           │                           │   give mutex#1
@@ -248,7 +248,7 @@ fn a_race() {
             ────────┼─────────────────────────┼─────────────────────────
                   0 │ spawn main/0  bank.rs:8 │
              »    1 │                         │ write cell#1  bank.rs:5
-             »    2 │ read cell#1   bank.rs:9 │
+             ›    2 │ read cell#1   bank.rs:9 │
              ›    3 │                         │ exit          bank.rs:8
              » preemption   › switch
 

@@ -21,6 +21,7 @@ enum Target {
         test: String,
         executable: String,
         body: String,
+        directory: String,
     },
     Native {
         path: Vec<u8>,
@@ -34,8 +35,8 @@ enum Target {
 impl From<&current::Target> for Target {
     fn from(target: &current::Target) -> Target {
         match target.clone() {
-            current::Target::Library { package, test, executable, body } => {
-                Target::Library { package, test, executable, body }
+            current::Target::Library { package, test, executable, body, directory } => {
+                Target::Library { package, test, executable, body, directory }
             }
             current::Target::Native { path, build_id, argv, env, stdin } => {
                 Target::Native { path, build_id, argv, env, stdin }
@@ -47,8 +48,8 @@ impl From<&current::Target> for Target {
 impl From<Target> for current::Target {
     fn from(target: Target) -> current::Target {
         match target {
-            Target::Library { package, test, executable, body } => {
-                current::Target::Library { package, test, executable, body }
+            Target::Library { package, test, executable, body, directory } => {
+                current::Target::Library { package, test, executable, body, directory }
             }
             Target::Native { path, build_id, argv, env, stdin } => {
                 current::Target::Native { path, build_id, argv, env, stdin }

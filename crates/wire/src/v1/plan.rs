@@ -70,7 +70,7 @@ enum Tail {
     Stay,
     None,
     Wishes {
-        /// From, events, to.
+        /// Name of the task that ran, number of its events, name of the task to run.
         switches: Vec<([u8; 8], u32, [u8; 8])>,
         choices: Vec<u32>,
     },
@@ -129,14 +129,14 @@ impl From<&raddle_model::Tail> for Tail {
                 pairs: pairs.iter().map(|&(from, to)| (from.0, to.0)).collect(),
             },
             Model::Stay => Tail::Stay,
+            Model::None => Tail::None,
             Model::Wishes(Wishes { switches, choices }) => Tail::Wishes {
                 switches: switches
                     .iter()
-                    .map(|&Switch { from, events, to }| (from.to_le_bytes(), events, to.to_le_bytes()))
+                    .map(|switch| (switch.from.to_le_bytes(), switch.events, switch.to.to_le_bytes()))
                     .collect(),
                 choices: choices.clone(),
             },
-            Model::None => Tail::None,
         }
     }
 }
@@ -161,15 +161,15 @@ impl From<Tail> for raddle_model::Tail {
                 pairs: pairs.into_iter().map(|(from, to)| (SiteId(from), SiteId(to))).collect(),
             }),
             Tail::Stay => Model::Stay,
+            Tail::None => Model::None,
             Tail::Wishes { switches, choices } => {
-                let switch = |(from, events, to): ([u8; 8], u32, [u8; 8])| Switch {
+                let switch = |(from, events, to)| Switch {
                     from: u64::from_le_bytes(from),
                     events,
                     to: u64::from_le_bytes(to),
                 };
                 Model::Wishes(Wishes { switches: switches.into_iter().map(switch).collect(), choices })
             }
-            Tail::None => Model::None,
         }
     }
 }
@@ -182,6 +182,7 @@ pub(crate) struct Plan {
     tail: Tail,
     all_accesses: bool,
     releases: bool,
+    spawns: bool,
     accesses: Vec<u32>,
     time: TimeMode,
     spin: SpinMode,
@@ -195,7 +196,7 @@ impl From<&raddle_model::Plan> for Plan {
             seed,
             prefix,
             tail,
-            points: raddle_model::PointSet { all_accesses, releases, accesses },
+            points: raddle_model::PointSet { all_accesses, releases, spawns, accesses },
             time,
             spin,
             spurious_max,
@@ -207,6 +208,7 @@ impl From<&raddle_model::Plan> for Plan {
             tail: tail.into(),
             all_accesses: *all_accesses,
             releases: *releases,
+            spawns: *spawns,
             accesses: numbers(accesses),
             time: (*time).into(),
             spin: (*spin).into(),
@@ -227,6 +229,7 @@ impl TryFrom<Plan> for raddle_model::Plan {
             points: raddle_model::PointSet {
                 all_accesses: plan.all_accesses,
                 releases: plan.releases,
+                spawns: plan.spawns,
                 accesses: sites(plan.accesses),
             },
             time: plan.time.into(),

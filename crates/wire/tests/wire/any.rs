@@ -41,6 +41,7 @@ fn any_tail() -> impl Strategy<Value = Tail> {
     });
     let weight = (any::<u64>(), prop::collection::vec(access, 0..5));
     let weight = weight.prop_map(|(name, accesses)| TaskWeight { name, accesses });
+    let choices = prop::collection::vec(any::<u32>(), 0..5);
     let pair = (any::<u32>(), any::<u32>()).prop_map(|(a, b)| (SiteId(a), SiteId(b)));
     let switch = any::<(u64, u32, u64)>().prop_map(|(from, events, to)| Switch { from, events, to });
     prop_oneof![
@@ -50,14 +51,14 @@ fn any_tail() -> impl Strategy<Value = Tail> {
             .prop_map(|(tasks, length)| Tail::Walks(Weights { length, tasks })),
         (sorted_sites(), prop::collection::vec(pair, 0..5))
             .prop_map(|(sites, pairs)| Tail::Coverage(Covered { sites, pairs })),
-        (prop::collection::vec(switch, 0..5), prop::collection::vec(any::<u32>(), 0..5))
+        (prop::collection::vec(switch, 0..5), choices)
             .prop_map(|(switches, choices)| Tail::Wishes(Wishes { switches, choices })),
     ]
 }
 
 /// Any plan.
 pub(crate) fn any_plan() -> impl Strategy<Value = Plan> {
-    let points = (any::<bool>(), any::<bool>(), sorted_sites());
+    let points = (any::<bool>(), any::<bool>(), any::<bool>(), sorted_sites());
     let modes = (any::<bool>(), any::<bool>());
     let spurious = prop_oneof![Just(0u32), any::<u32>()];
     let steps = prop_oneof![Just(1_000_000u64), any::<u64>()];
@@ -66,7 +67,7 @@ pub(crate) fn any_plan() -> impl Strategy<Value = Plan> {
         seed,
         prefix,
         tail,
-        points: PointSet { all_accesses: points.0, releases: points.1, accesses: points.2 },
+        points: PointSet { all_accesses: points.0, releases: points.1, spawns: points.2, accesses: points.3 },
         time: if lazy { TimeMode::Lazy } else { TimeMode::Any },
         spin: if off { SpinMode::Off } else { SpinMode::Park },
         spurious_max,

@@ -39,7 +39,12 @@ pub(crate) fn rich() -> Plan {
     plan.prefix.decisions.push(Decision::Choose(3));
     plan.prefix.decisions.push(Decision::Choose(3));
     plan.prefix.decisions.push(Decision::Choose(1_000_000));
-    plan.points = PointSet { all_accesses: true, releases: true, accesses: vec![SiteId(4), SiteId(70_000)] };
+    plan.points = PointSet {
+        all_accesses: true,
+        releases: true,
+        spawns: true,
+        accesses: vec![SiteId(4), SiteId(70_000)],
+    };
     plan.time = TimeMode::Lazy;
     plan.spin = SpinMode::Off;
     plan.spurious_max = 2;
@@ -70,7 +75,7 @@ pub(crate) fn tails() -> Vec<(&'static str, Tail)> {
         (
             "wishes",
             Tail::Wishes(Wishes {
-                switches: vec![Switch { from: 0x1122_3344_5566_7788, events: 4, to: 9 }],
+                switches: vec![Switch { from: 0, events: 3, to: 0x1122_3344_5566_7788 }],
                 choices: vec![2, 0],
             }),
         ),
@@ -131,6 +136,7 @@ pub(crate) fn deadlock() -> FailureFile {
             test: "tests::transfers".into(),
             executable: "target/debug/deps/bank-0123".into(),
             body: "transfers".into(),
+            directory: "bank".into(),
         },
         plan,
         failure: Failure {

@@ -21,7 +21,7 @@ use crate::program::{Expect, Program};
 
 /// All of them, by name.
 pub const PROGRAMS: &[Program] = &[
-    program("aba_stack", aba_stack::body, "assertion"),
+    program("aba_stack", aba_stack::body, "panic"),
     program("check_then_act", check_then_act::body, "assertion"),
     program("detached", detached::body, "assertion"),
     program("double_checked_init", double_checked_init::body, "race"),

@@ -1,0 +1,29 @@
+//! `raddle bench`: the tables and figures of the papers, re-run, and our own speed.
+
+mod grid;
+mod rapos;
+mod speed;
+
+use crate::Exit;
+use crate::problem::Problem;
+use clap::Subcommand;
+
+/// Reproduce the tables and figures of the papers, or measure speed.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    bench: Bench,
+}
+
+#[derive(Subcommand, Debug)]
+enum Bench {
+    Rapos(rapos::Args),
+    Speed(speed::Args),
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
+    match &args.bench {
+        Bench::Rapos(args) => rapos::run(args),
+        Bench::Speed(args) => speed::run(args),
+    }
+}

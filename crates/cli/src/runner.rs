@@ -1,0 +1,174 @@
+//! Runs a recorded failure again: our own subjects in this process, tests in the executable that recorded them.
+
+use crate::problem::Problem;
+use raddle::tool::{self, LibraryTarget};
+use raddle_subjects::bug;
+use raddle_wire::{FailureFile, Target, failure};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// What our own subjects are called in failure files.
+pub(crate) const BODY_PREFIX: &str = "raddle-subjects/";
+
+/// Time without any operation after which a run in this process counts as hanging.
+const HANG: Duration = Duration::from_secs(5);
+
+/// Lines of a test's output that are shown if it said nothing else.
+const TAIL_LINES: usize = 15;
+
+/// The program of a demo.
+pub(crate) fn subject(name: &str) -> Option<fn()> {
+    bug::PROGRAMS.iter().find(|program| program.name == name).map(|program| program.body)
+}
+
+/// What can run a failure again.
+pub(crate) enum Runner {
+    Here(LibraryTarget),
+    Test(Test),
+}
+
+/// A test executable.
+pub(crate) struct Test {
+    package: String,
+    test: String,
+    executable: PathBuf,
+    body: String,
+    directory: PathBuf,
+}
+
+/// What is asked of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Task {
+    Replay,
+    Minimize,
+}
+
+impl Runner {
+    pub(crate) fn of(file: &FailureFile) -> Result<Runner, Problem> {
+        let Target::Library { package, test, executable, body, directory } = &file.target else {
+            return Err(Problem::new(
+                "this failure is of a native program, which this version of raddle cannot run",
+                "use the version that recorded it; `raddle show` works with any",
+            ));
+        };
+        if let Some(body) = body.strip_prefix(BODY_PREFIX).and_then(subject) {
+            return Ok(Runner::Here(LibraryTarget::new(Arc::new(body), HANG)));
+        }
+        let executable = found(Path::new(executable)).ok_or_else(|| {
+            let package = if package.is_empty() { String::new() } else { format!(" -p {package}") };
+            Problem::new(
+                format!("the test executable is gone: {executable}"),
+                format!("build it again with: cargo test{package} --no-run"),
+            )
+        })?;
+        // The tests of a package run in its directory; if that is gone, anywhere is as good.
+        let directory = Some(PathBuf::from(directory)).filter(|directory| directory.is_dir());
+        Ok(Runner::Test(Test {
+            package: package.clone(),
+            test: test.clone(),
+            executable,
+            body: body.clone(),
+            directory: directory.unwrap_or_else(|| PathBuf::from(".")),
+        }))
+    }
+
+    /// Runs it once more; `None` if it no longer fails.
+    pub(crate) fn replay(&mut self, file: &FailureFile, path: &Path) -> Result<Option<FailureFile>, Problem> {
+        match self {
+            Runner::Here(target) => Ok(tool::again(target, file)?),
+            Runner::Test(test) => test.run(Task::Replay, path),
+        }
+    }
+
+    /// Shrinks it.
+    pub(crate) fn minimize(&mut self, file: &FailureFile, path: &Path) -> Result<FailureFile, Problem> {
+        match self {
+            Runner::Here(target) => Ok(tool::smaller(target, file)?.file),
+            Runner::Test(test) => {
+                let again = test.run(Task::Minimize, path)?;
+                again.ok_or_else(|| Problem::new("the recorded run does not fail any more", "check again"))
+            }
+        }
+    }
+}
+
+/// The executable, or the newest of the same name with another hash: cargo changes that with the settings.
+fn found(executable: &Path) -> Option<PathBuf> {
+    if executable.is_file() {
+        return Some(executable.to_owned());
+    }
+    let stem = |path: &Path| {
+        let name = path.file_stem()?.to_str()?;
+        let (stem, hash) = name.rsplit_once('-')?;
+        (hash.len() == 16 && hash.bytes().all(|c| c.is_ascii_hexdigit())).then(|| stem.to_owned())
+    };
+    let wanted = stem(executable)?;
+    let same = |path: &PathBuf| {
+        path.extension() == executable.extension() && stem(path).is_some_and(|stem| stem == wanted)
+    };
+    let files = std::fs::read_dir(executable.parent()?).ok()?;
+    let files = files.filter_map(|entry| Some(entry.ok()?.path())).filter(same);
+    let age =
+        |path: &PathBuf| path.metadata().and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+    files.max_by_key(age)
+}
+
+impl Test {
+    /// Starts the test with what is asked of it in its environment; it writes the answer into a file.
+    fn run(&self, task: Task, path: &Path) -> Result<Option<FailureFile>, Problem> {
+        let place = |error| Problem::new(format!("no temporary directory: {error}"), "is TMPDIR writable?");
+        let scratch = tempfile::tempdir().map_err(place)?;
+        let result = scratch.path().join("result");
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let variable = if task == Task::Replay { "RADDLE_REPLAY" } else { "RADDLE_MINIMIZE" };
+        let mut command = Command::new(&self.executable);
+        if !self.test.is_empty() {
+            command.args([&self.test, "--exact", "--nocapture"]);
+        }
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("RADDLE_") {
+                command.env_remove(name);
+            }
+        }
+        command.env(variable, path).env("RADDLE_BODY", &self.body).env("RADDLE_RESULT", &result);
+        command.current_dir(&self.directory).stdin(Stdio::null());
+        let output = command.output().map_err(|error| {
+            Problem::new(
+                format!("{} could not be started: {error}", self.executable.display()),
+                format!("build it again with: cargo test -p {} --no-run", self.package),
+            )
+        })?;
+        match std::fs::read(&result) {
+            Ok(bytes) if bytes.is_empty() => Ok(None),
+            Ok(bytes) => failure::decode(&bytes).map(Some).map_err(|error| {
+                Problem::new(
+                    format!("the test's answer: {error}"),
+                    "was it built with another version of raddle?",
+                )
+            }),
+            Err(_) => Err(self.silent(&output)),
+        }
+    }
+
+    /// The test did not get as far as an answer: what it says instead.
+    fn silent(&self, output: &Output) -> Problem {
+        let said = String::from_utf8_lossy(&output.stderr);
+        // What a check could not do, it says in a panic of its own.
+        if let Some(why) = said.lines().find_map(|line| line.strip_prefix("raddle: ")) {
+            return match why.split_once(". ") {
+                Some((what, help)) => Problem::new(what, help),
+                None => Problem::new(why, ""),
+            };
+        }
+        let lines: Vec<&str> = said.lines().collect();
+        let tail = lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n        ");
+        Problem::new(
+            format!("{} does not check {} any more", self.test, self.body),
+            format!(
+                "was it renamed or moved? Check it again; the old schedule is of no more use\n        {tail}"
+            ),
+        )
+    }
+}
