@@ -103,10 +103,7 @@ impl<R: Recipe> Hashing<R> {
         let Event { task, op, outcome, .. } = *event;
         let access = op.access();
         let [first, second] = R::extents(&op);
-        let mut past = Wide::ZERO;
-        if first.is_some() {
-            past = self.groups(first, access).before;
-        }
+        let mut past = if first.is_some() { self.groups(first, access).before } else { Wide::ZERO };
         if second.is_some() {
             // Not a plain sum: which of the two objects an edge comes through is part of the order.
             past = past.chain(1, self.groups(second, access).before);

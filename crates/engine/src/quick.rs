@@ -26,7 +26,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     }
 
     /// As [`Engine::arrive`], for a plain operation.
-    #[inline]
+    #[inline(always)]
     pub fn arrive_plain(&mut self, task: TaskId, plain: Plain) -> Next {
         if self.steps >= self.calm_until {
             return self.arrive_with_care(task, plain.op());
@@ -65,7 +65,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     }
 
     /// As [`Engine::schedule_next`], where somebody can run.
-    #[inline(always)]
+    #[inline(never)]
     fn next_quickly(&mut self) -> Next {
         let enabled = self.world.enabled_tasks();
         let view = View { step: self.steps, current: self.current, enabled, world: &self.world };
@@ -86,7 +86,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     }
 
     /// As [`Engine::perform`], for a plain operation.
-    #[inline]
+    #[inline(always)]
     pub fn perform_plain(&mut self, task: TaskId, plain: Plain) -> Outcome {
         if self.steps < self.calm_until
             && let Some(event) = self.world.perform_plain(task, plain)

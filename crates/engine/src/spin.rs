@@ -126,6 +126,11 @@ impl Spin {
 
     fn other_event(&mut self, event: Event, world: &mut World) {
         let Event { task, op, outcome, .. } = event;
+        if matches!(op.kind, Kind::Spawn | Kind::Exit | Kind::End) && !self.alert {
+            // Nobody has waited for such progress.
+            *world.looks_mut(task) = 0;
+            return;
+        }
         let missed = matches!(outcome, Outcome::Failed | Outcome::TimedOut);
         // Taking or leaving something by a read is progress, as a write is.
         let got =

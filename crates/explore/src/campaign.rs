@@ -6,7 +6,7 @@
 //! `nondeterminism` that keeps the original failure. Nothing that failed is ever dropped.
 
 use crate::explorer::{Batch, Exhausted, Explorer, plan_of_run};
-use crate::target::{Digest, Flow, RaceFound, Run, Sink, Target, TargetError};
+use crate::target::{CycleFound, Digest, Flow, RaceFound, Run, Sink, Target, TargetError};
 use raddle_analysis::statistics::{Distinct, Estimate};
 use raddle_model::{Failure, FailureKind, Plan, SiteId, Verdict};
 use std::collections::BTreeSet;
@@ -71,8 +71,13 @@ pub struct Summary {
     pub failures: Vec<Found>,
     /// Distinct races, likewise; empty if they were not to be reported.
     pub races: Vec<Found>,
-    /// No run had a second task: there was nothing to control, and finding nothing says nothing.
+    /// Distinct potential deadlocks that no run has shown.
+    pub cycles: Vec<CycleFound>,
+    /// No run had a second task and a decision: there was nothing to control, and finding nothing
+    /// says nothing.
     pub not_controlled: bool,
+    /// Whether an atomic weaker than sequentially consistent was executed.
+    pub weak_orders: bool,
     /// Whether everything was run.
     pub exhausted: Exhausted,
     /// All fingerprints, with how often each was seen.
@@ -158,7 +163,9 @@ struct Campaign {
     suspects: Vec<Suspect>,
     failures: Vec<Found>,
     races: Vec<Found>,
+    cycles: Vec<CycleFound>,
     controlled: bool,
+    weak_orders: bool,
     over: bool,
 }
 
@@ -176,7 +183,9 @@ impl Campaign {
             suspects: Vec::new(),
             failures: Vec::new(),
             races: Vec::new(),
+            cycles: Vec::new(),
             controlled: false,
+            weak_orders: false,
         }
     }
 
@@ -184,7 +193,9 @@ impl Campaign {
         self.runs += 1;
         self.steps += digest.steps;
         self.fingerprints.insert(digest.fingerprint);
-        self.controlled |= digest.tasks >= 2;
+        self.controlled |= digest.tasks >= 2 && digest.decisions > 0;
+        self.weak_orders |= digest.learned.weak_orders;
+        digest.learned.cycles.iter().for_each(|cycle| self.warn(cycle));
         match &digest.verdict {
             Verdict::Failed(failure) => self.suspect(digest, failure.clone(), false),
             Verdict::Diverged(divergence) => {
@@ -214,6 +225,12 @@ impl Campaign {
         }
     }
 
+    fn warn(&mut self, cycle: &CycleFound) {
+        if !self.cycles.iter().any(|known| known.sites().eq(cycle.sites())) {
+            self.cycles.push(cycle.clone());
+        }
+    }
+
     /// Runs again what is new, and reports it.
     fn examine<T: Target + ?Sized>(
         &mut self,
@@ -223,6 +240,7 @@ impl Campaign {
         for suspect in core::mem::take(&mut self.suspects) {
             let plan = plan_of(suspect.run);
             let run = target.run(&plan)?;
+            run.digest.learned.cycles.iter().for_each(|cycle| self.warn(cycle));
             let race = suspect.race;
             let found = confirm(suspect, plan, run);
             if race { self.races.push(found) } else { self.failures.push(found) }
@@ -242,12 +260,15 @@ impl Campaign {
         }
     }
 
-    fn summary(self, exhausted: Exhausted) -> Summary {
+    fn summary(mut self, exhausted: Exhausted) -> Summary {
+        self.cycles.retain(|cycle| !self.failures.iter().any(|found| shown(&found.failure, cycle)));
         Summary {
             progress: self.progress(),
             failures: self.failures,
             races: self.races,
+            cycles: self.cycles,
             not_controlled: !self.controlled,
+            weak_orders: self.weak_orders,
             exhausted,
             fingerprints: self.fingerprints,
         }
@@ -256,6 +277,14 @@ impl Campaign {
 
 fn failure(kind: FailureKind, message: String, sites: Vec<SiteId>) -> Failure {
     Failure { kind, message, tasks: Vec::new(), sites }
+}
+
+/// Whether a failure is the deadlock that the cycle warns of: its tasks wait where it says.
+fn shown(failure: &Failure, cycle: &CycleFound) -> bool {
+    let mut waits: Vec<SiteId> = cycle.sites().map(|[_, wanted]| wanted).collect();
+    waits.sort_unstable();
+    waits.dedup();
+    failure.kind == FailureKind::Deadlock && failure.identity().1 == waits
 }
 
 /// Compares the recorded run with what was seen first.

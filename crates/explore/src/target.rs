@@ -16,13 +16,42 @@ pub struct RaceFound {
     pub message: String,
 }
 
-/// What a run taught about the program; later plans must know it.
+/// A task that waits for a lock while it holds another.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EdgeFound {
+    /// Path of the task from main.
+    pub task: String,
+    /// What it holds: `mutex`, `rwlock`, …
+    pub held: String,
+    /// Where it took the one and takes the other.
+    pub sites: [SiteId; 2],
+}
+
+/// A potential deadlock: each task wants what the next one holds. In this run they did not meet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CycleFound {
+    /// At least two, the one with the lowest sites first.
+    pub edges: Vec<EdgeFound>,
+}
+
+impl CycleFound {
+    /// What makes two of them the same, in this run or in another.
+    pub fn sites(&self) -> impl Iterator<Item = [SiteId; 2]> + '_ {
+        self.edges.iter().map(|edge| edge.sites)
+    }
+}
+
+/// What a run taught about the program. Later plans must know some of it, people the rest.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Learned {
     /// A try or timed operation on a lock was seen: releases must be points.
     pub releases: bool,
+    /// An atomic weaker than sequentially consistent was executed.
+    pub weak_orders: bool,
     /// Races that are unordered in this run.
     pub races: Vec<RaceFound>,
+    /// Potential deadlocks, in those runs in which the target looked for them.
+    pub cycles: Vec<CycleFound>,
 }
 
 /// What comes back of a run in a batch.
@@ -38,6 +67,8 @@ pub struct Digest {
     pub fingerprint: u128,
     /// Number of events.
     pub steps: u64,
+    /// Number of decisions: points at which more than one task could run, and choices of values.
+    pub decisions: u64,
     /// Number of tasks there were.
     pub tasks: u32,
     /// What it taught.

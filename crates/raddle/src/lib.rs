@@ -10,14 +10,21 @@ pub mod sync;
 pub mod thread;
 pub mod time;
 
-pub use check::{Check, Error, Found, Report, check, replay};
+pub use check::{Check, Error, Found, Report, Warning, check, replay};
 pub use raddle_macros::test;
 pub use rand::choose;
 
-/// What `#[raddle::test]` expands to.
+/// What `#[raddle::test]` expands to, and what this project's own tests need beyond the interface.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::check::fail_on_error;
+    use crate::rt::carrier::LibraryTarget;
+    use raddle_explore::target::Target;
+
+    /// A body as something that plans can be run on.
+    pub fn target(body: impl Fn() + Send + Sync + 'static) -> impl Target {
+        LibraryTarget::new(std::sync::Arc::new(body), std::time::Duration::from_secs(5))
+    }
 }
 
 /// What the `raddle` command needs beyond the interface. May change at any time.

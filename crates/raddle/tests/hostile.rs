@@ -43,6 +43,12 @@ fn a_body_with_one_task_is_no_pass() {
 }
 
 #[test]
+fn tasks_one_after_the_other_are_no_pass() {
+    let error = check().runs(10).explore(|| thread::spawn(|| ()).join().unwrap()).unwrap_err();
+    assert_eq!(error, Error::NotControlled);
+}
+
+#[test]
 fn check_inside_a_run_is_an_error() {
     let report = explore(|| {
         thread::spawn(|| ()).join().unwrap();

@@ -32,6 +32,17 @@ pub struct Found {
     pub sites: Vec<Place>,
 }
 
+/// What no run has shown and another may.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Warning {
+    /// One line for people.
+    pub message: String,
+    /// What it rests on, one line each.
+    pub details: Vec<String>,
+    /// The sites involved.
+    pub sites: Vec<Place>,
+}
+
 /// What came of many runs.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Summary {
@@ -57,6 +68,10 @@ pub struct Summary {
     pub failing_runs: u64,
     /// The distinct failures.
     pub failures: Vec<Found>,
+    /// What is suspected beyond that.
+    pub warnings: Vec<Warning>,
+    /// What was not done as it was asked for, one sentence each.
+    pub notes: Vec<String>,
     /// Time taken.
     pub seconds: f64,
     /// Whether an atomic weaker than sequentially consistent was executed.
@@ -104,6 +119,15 @@ impl Summary {
         }
         if self.weak_orders {
             let _ = writeln!(out, "{}", words::WEAK_NOTE);
+        }
+        for note in &self.notes {
+            let _ = writeln!(out, "note: {note}");
+        }
+        for warning in &self.warnings {
+            let _ = writeln!(out, "warning: {}", warning.message);
+            warning.details.iter().for_each(|detail| {
+                let _ = writeln!(out, "  {detail}");
+            });
         }
         out
     }

@@ -24,6 +24,15 @@ fn every_bug_is_found_by_every_strategy() {
     }
 }
 
+/// A single run that was lucky still shows in which order the locks are taken.
+#[test]
+fn a_deadlock_that_did_not_happen_is_warned_of() {
+    let program = bug::PROGRAMS.iter().find(|program| program.name == "lock_order").unwrap();
+    let lucky = (0..).map(|seed| Check::new().seed(seed).runs(1).explore(program.body).unwrap());
+    let report = lucky.take(100).find(|report| !report.failed()).unwrap();
+    assert_eq!(report.warnings().len(), 1, "{}", report.text());
+}
+
 #[test]
 fn no_correct_program_is_reported() {
     let runs = raddle_tiers::size("ok_runs");
@@ -31,6 +40,7 @@ fn no_correct_program_is_reported() {
         for strategy in STRATEGIES {
             let report = explore(program, strategy, runs);
             assert!(!report.failed(), "{} under {strategy}: {}", program.name, report.text());
+            assert!(report.warnings().is_empty(), "{} under {strategy}: {}", program.name, report.text());
             assert_eq!(report.runs(), runs, "{} under {strategy}", program.name);
         }
     }

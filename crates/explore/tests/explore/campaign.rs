@@ -1,6 +1,6 @@
 //! What a campaign counts, reports, and when it stops.
 
-use crate::programs::{alone, fig1, two_bugs};
+use crate::programs::{alone, fig1, in_turn, two_bugs};
 use core::ops::Range;
 use raddle_explore::target::{Digest, Flow, Place, RaceFound, Run, Sink, Target, TargetError};
 use raddle_explore::{Exhausted, Limits, Sample, Summary, campaign};
@@ -89,6 +89,8 @@ fn no_runs_and_no_second_task_are_said() {
     let summary = sample(&mut ToyTarget::new(alone()), Strategy::Random, &limits(20, 1));
     assert_eq!(summary.progress.runs, 20);
     assert!(summary.not_controlled);
+    let summary = sample(&mut ToyTarget::new(in_turn()), Strategy::Random, &limits(20, 1));
+    assert!(summary.not_controlled, "nobody ever had a choice");
 }
 
 /// Fails in its batches; run again, it does something else.

@@ -1,6 +1,6 @@
 //! Programs that several tests use.
 
-use raddle_toy::Instr::{AssertNot, Load, Lock, Store, Unlock};
+use raddle_toy::Instr::{AssertNot, Join, Load, Lock, Spawn, Store, Unlock};
 use raddle_toy::{How, Instr, Object, Program, Val};
 
 pub(crate) fn store(object: usize, value: u64) -> Instr {
@@ -25,4 +25,12 @@ pub(crate) fn two_bugs() -> Program {
 /// Main alone.
 pub(crate) fn alone() -> Program {
     Program { objects: vec![Object::Atomic(0)], tasks: vec![vec![store(0, 1), Load(0, 0)]] }
+}
+
+/// Main waits for a task that does something, and does the rest then.
+pub(crate) fn in_turn() -> Program {
+    Program {
+        objects: vec![Object::Atomic(0)],
+        tasks: vec![vec![Spawn(1), Join(1), Load(0, 0)], vec![store(0, 1)]],
+    }
 }

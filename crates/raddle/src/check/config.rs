@@ -9,11 +9,12 @@ use std::time::Duration;
 
 /// Variables that a check reads; then those that are set by the `raddle` command or by this project's
 /// own tests.
-const KNOWN: [&str; 10] = [
+const KNOWN: [&str; 11] = [
     "RADDLE_STRATEGY",
     "RADDLE_RUNS",
     "RADDLE_TIME",
     "RADDLE_SEED",
+    "RADDLE_JOBS",
     "RADDLE_REPLAY",
     "RADDLE_MINIMIZE",
     "RADDLE_BODY",
@@ -28,6 +29,7 @@ pub(crate) struct Config {
     pub(crate) runs: u64,
     pub(crate) time: Duration,
     pub(crate) seed: u64,
+    pub(crate) jobs: usize,
     pub(crate) stop_after: u64,
     pub(crate) races: bool,
     pub(crate) points: PointSet,
@@ -58,6 +60,7 @@ impl Default for Config {
             runs: 10_000,
             time: Duration::from_secs(10),
             seed: 0,
+            jobs: 1,
             stop_after: 1,
             races: true,
             points: PointSet::default(),
@@ -96,6 +99,9 @@ impl Config {
         }
         if let Some(seed) = variable("RADDLE_SEED") {
             self.seed = number("RADDLE_SEED", &seed)?;
+        }
+        if let Some(jobs) = variable("RADDLE_JOBS") {
+            self.jobs = usize::try_from(number("RADDLE_JOBS", &jobs)?).unwrap_or(usize::MAX);
         }
         if let Some(time) = variable("RADDLE_TIME") {
             self.time = duration(&time).ok_or_else(|| {
@@ -147,7 +153,7 @@ fn warn_of_unknown() {
             if name.starts_with("RADDLE_") && !KNOWN.contains(&&*name) {
                 eprintln!(
                     "raddle: warning: {name} is no variable of raddle's. Known are {}",
-                    KNOWN[..8].join(", ")
+                    KNOWN[..9].join(", ")
                 );
             }
         }

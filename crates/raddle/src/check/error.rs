@@ -13,7 +13,7 @@ pub enum Error {
     Unreadable(String),
     /// The run left the recorded schedule.
     Diverged(String),
-    /// No run had a second task.
+    /// No run had a second task that could have run at another time.
     NotControlled,
     /// `check` was called inside a run.
     Nested,
@@ -28,8 +28,9 @@ impl fmt::Display for Error {
                 f.write_str(what)
             }
             Error::NotControlled => f.write_str(
-                "nothing was controlled: no run made a second task with raddle::thread::spawn or \
-                 raddle::future::spawn, so there was no interleaving to choose. Does the body use std::thread?",
+                "nothing was controlled: in no run two tasks made with raddle::thread::spawn or \
+                 raddle::future::spawn could run at the same time, so there was no interleaving to choose. Does \
+                 the body use std::thread, or join each task before it makes the next?",
             ),
             Error::Nested => f.write_str(
                 "check was called inside a run of another check: call it from the test itself, not from the body",

@@ -7,10 +7,12 @@ pub(crate) mod files;
 mod outcome;
 pub(crate) mod recorded;
 mod replay;
+mod warning;
 
 pub use ending::fail_on_error;
 pub use error::Error;
 pub use outcome::{Found, Report};
+pub use warning::Warning;
 
 use crate::rt;
 use crate::rt::carrier::{Body, LibraryTarget};
@@ -21,6 +23,9 @@ use raddle_model::{Plan, PointSet, SpinMode, Tail, TimeMode};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// Most jobs of a check: carriers have numbers, of which all checks of a process share 256.
+const JOBS_MAX: usize = 64;
 
 /// Checks a body under the default settings; panics with a report if a run fails.
 ///
@@ -53,7 +58,7 @@ pub fn replay(recorded: &str, body: impl Fn() + Send + Sync + 'static) {
 }
 
 /// How to check. The environment has the last word: `RADDLE_STRATEGY`, `RADDLE_RUNS`,
-/// `RADDLE_TIME`, `RADDLE_SEED`, `RADDLE_REPLAY`, `RADDLE_OUT`.
+/// `RADDLE_TIME`, `RADDLE_SEED`, `RADDLE_JOBS`, `RADDLE_REPLAY`, `RADDLE_OUT`.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is checked before `run`"]
 pub struct Check {
@@ -93,6 +98,17 @@ impl Check {
     /// The seed of the campaign: the same seed gives the same runs.
     pub fn seed(mut self, seed: u64) -> Check {
         self.config.seed = seed;
+        self
+    }
+
+    /// How many runs go on at the same time, each on a thread of its own; 1 by default. Apart from the
+    /// time it takes nothing depends on it: what is found, counted and learned is the same.
+    ///
+    /// Objects of raddle's that all runs share (in statics, or captured by the closure) allow one run at a
+    /// time only; the report says so if that is why there was one job. Whatever else the runs share, such as
+    /// a file, must stand being used by several at once.
+    pub fn jobs(mut self, jobs: usize) -> Check {
+        self.config.jobs = jobs;
         self
     }
 
@@ -188,7 +204,7 @@ impl Check {
 fn explore(config: &Config, body: Body) -> Result<Report, Error> {
     let strategy =
         raddle_policy::parse(&config.strategy).map_err(|error| Error::Setting(error.to_string()))?;
-    let mut target = LibraryTarget::new(body, config.hang);
+    let mut target = LibraryTarget::new(body, config.hang).with_jobs(config.jobs);
     if let Some(recorded) = &config.replay {
         return replay::replay(config, &mut target, recorded);
     }
@@ -197,6 +213,10 @@ fn explore(config: &Config, body: Body) -> Result<Report, Error> {
     }
     if config.runs == 0 {
         return Err(Error::Setting(String::from("0 runs check nothing: ask for at least one")));
+    }
+    if !(1..=JOBS_MAX).contains(&config.jobs) {
+        let jobs = config.jobs;
+        return Err(Error::Setting(format!("{jobs} jobs are not possible: ask for 1 to {JOBS_MAX}")));
     }
     if let Some(report) = replay::regressions(config, &mut target)? {
         return Ok(report);
@@ -214,8 +234,15 @@ fn explore(config: &Config, body: Body) -> Result<Report, Error> {
     if summary.not_controlled && summary.failures.is_empty() {
         return Err(Error::NotControlled);
     }
-    let weak_orders = target.weak_orders();
-    outcome::report(config, &target, summary, begun.elapsed().as_secs_f64(), weak_orders)
+    let mut notes = Vec::new();
+    if target.fell_back() {
+        notes.push(format!(
+            "one job instead of {}: the runs share objects, in statics or captured by the closure, so no two of \
+             them can go on at the same time",
+            config.jobs
+        ));
+    }
+    outcome::report(config, &target, summary, begun.elapsed().as_secs_f64(), notes)
 }
 
 impl Config {

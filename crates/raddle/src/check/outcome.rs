@@ -4,6 +4,7 @@ use super::config::Config;
 use super::error::Error;
 use super::files;
 use super::recorded::story as story_of;
+use super::warning::Warning;
 use raddle_explore::campaign::{self, Summary};
 use raddle_explore::explorer::Exhausted;
 use raddle_explore::target::{Place, Run, Target};
@@ -87,6 +88,7 @@ impl Found {
 pub struct Report {
     summary: raddle_report::Summary,
     found: Vec<Found>,
+    warnings: Vec<Warning>,
 }
 
 impl Report {
@@ -98,6 +100,16 @@ impl Report {
     /// The distinct failures and races, in the order in which they were found.
     pub fn failures(&self) -> &[Found] {
         &self.found
+    }
+
+    /// Potential deadlocks that no run has shown. A report with warnings alone has not failed.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// What was not done as it was asked for, one sentence each.
+    pub fn notes(&self) -> &[String] {
+        &self.summary.notes
     }
 
     /// Number of runs.
@@ -131,7 +143,7 @@ impl Report {
         &self.summary
     }
 
-    /// Everything for people: each failure, then the figures.
+    /// Everything for people: each failure, then the figures, notes and warnings.
     pub fn text(&self) -> String {
         let mut out: String = self.found.iter().map(|found| found.text() + "\n").collect();
         out.push_str(&self.summary.text());
@@ -153,12 +165,13 @@ pub(crate) fn report(
     target: &impl Target,
     summary: Summary,
     seconds: f64,
-    weak_orders: bool,
+    notes: Vec<String>,
 ) -> Result<Report, Error> {
     let mut found = Vec::new();
     for item in summary.failures.into_iter().chain(summary.races) {
         found.push(tell(config, target, item)?);
     }
+    let warnings: Vec<Warning> = summary.cycles.into_iter().map(|cycle| Warning::of(target, cycle)).collect();
     let progress = summary.progress;
     let listed = |found: &Found| raddle_report::Found {
         kind: found.kind().to_owned(),
@@ -189,10 +202,12 @@ pub(crate) fn report(
         },
         failing_runs: progress.failing_runs,
         failures: found.iter().map(listed).collect(),
+        warnings: warnings.iter().map(Warning::summary).collect(),
+        notes,
         seconds,
-        weak_orders,
+        weak_orders: summary.weak_orders,
     };
-    Ok(Report { summary, found })
+    Ok(Report { summary, found, warnings })
 }
 
 /// A report of one run that was replayed.
@@ -209,7 +224,7 @@ pub(crate) fn of_one(config: &Config, found: Option<Found>, steps: u64, seconds:
         seconds,
         ..raddle_report::Summary::default()
     };
-    Report { summary, found: found.into_iter().collect() }
+    Report { summary, found: found.into_iter().collect(), warnings: Vec::new() }
 }
 
 /// A found failure with its file and the lines to copy.

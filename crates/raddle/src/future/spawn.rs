@@ -61,15 +61,15 @@ where
             let mut future = Box::pin(future);
             if aborted() { None } else { poll_until(future.as_mut(), &signal, aborted, site) }
         });
-        let panicked = result.is_err();
+        let panic = result.as_ref().err().map(|payload| panics::text(&**payload));
         theirs.finish(match result {
             Ok(Some(value)) => Ok(value),
             Ok(None) => Err(JoinError(Reason::Cancelled)),
             Err(payload) => Err(JoinError(Reason::Panic(payload))),
         });
-        if panicked {
-            // The thread counts as one that panicked, until somebody asks for the result.
-            panics::resume(Box::new("a future panicked"));
+        if let Some(text) = panic {
+            // The thread counts as one that panicked so, until somebody asks for the result.
+            panics::resume(Box::new(text));
         }
     };
     let owned = thread::spawn(body).owned();

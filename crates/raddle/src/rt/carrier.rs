@@ -1,50 +1,27 @@
-//! The carrier: a thread of its own on which the runs of one check happen, and the target that
-//! talks to it. The side that waits watches the carrier's heart: a run that reaches no operation
-//! for too long is a `hang`; its carrier is abandoned, and another takes its place.
+//! Carriers: threads of their own on which the runs of one check happen, and the target that talks
+//! to them. The side that waits watches a carrier's heart: a run that reaches no operation for too
+//! long is a `hang`; its carrier is abandoned, and another takes its place.
+//!
+//! With several jobs there are several carriers. One run is a pure function of the body and its
+//! plan, and what came of the runs is told in their order, so the number of jobs changes nothing
+//! but the time it takes. Runs that share objects (a static, something that the closure captures)
+//! cannot go on beside each other: once that is seen, one carrier does all.
 
-use super::panics;
-use super::slot::{CarrierId, Mark};
-use super::watch::Watch;
-use super::{Heart, Run as Inner, drive, enter, site};
-use raddle_analysis::races::Race;
-use raddle_engine::{Engine, Next};
-use raddle_explore::target::{
-    Digest, Flow, Learned, ObjectInfo, Place, RaceFound, Run, Sink, Target, TargetError,
-};
-use raddle_model::{Failure, FailureKind, Plan, Recorder, Rng, SiteId, Tail, TaskId, Trace, Verdict};
-use raddle_policy::Planned;
+use super::jobs::{Deal, Pending};
+use super::slot::CarrierId;
+pub use super::worker::Body;
+use super::worker::{Command, Reply, Worker};
+use super::{Heart, panics, site};
+use raddle_explore::target::{Digest, Flow, Learned, Place, Run, Sink, Target, TargetError};
+use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, TaskId, Trace, Verdict};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// The program under test.
-pub type Body = Arc<dyn Fn() + Send + Sync>;
-
 /// How often the waiting side looks at the heart.
 const LOOK: Duration = Duration::from_millis(50);
-/// Runs after which the carrier hands over what it has, and the time after which it does so anyway.
-const CHUNK_RUNS: usize = 1024;
-const CHUNK_TIME: Duration = Duration::from_millis(20);
-
-enum Command {
-    Sample(Box<Plan>, Range<u64>),
-    Record(Box<Plan>),
-}
-
-enum Reply {
-    Chunk(Vec<Digest>),
-    BatchDone,
-    Recorded(Box<Recorded>),
-    /// The carrier can do no more runs; some of the batch may be left.
-    Retired,
-}
-
-struct Recorded {
-    run: Run,
-    retired: bool,
-}
 
 struct Carrier {
     commands: Sender<Command>,
@@ -57,49 +34,65 @@ struct Carrier {
 pub struct LibraryTarget {
     body: Body,
     hang: Duration,
-    carrier: Option<Carrier>,
-    weak_orders: Arc<AtomicBool>,
+    jobs: usize,
+    /// The first one also does what is recorded in full.
+    carriers: Vec<Option<Carrier>>,
+    /// Whether runs were seen to share objects.
+    shared: Arc<AtomicBool>,
+}
+
+impl std::fmt::Debug for LibraryTarget {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LibraryTarget").field("jobs", &self.jobs).finish_non_exhaustive()
+    }
 }
 
 impl LibraryTarget {
     /// Runs that reach no operation for the time `hang` count as hanging.
     pub fn new(body: Body, hang: Duration) -> LibraryTarget {
         panics::install_hook();
-        LibraryTarget { body, hang, carrier: None, weak_orders: Arc::default() }
+        LibraryTarget { body, hang, jobs: 1, carriers: Vec::new(), shared: Arc::default() }
     }
 
-    /// Whether an atomic weaker than sequentially consistent was executed.
-    pub fn weak_orders(&self) -> bool {
-        self.weak_orders.load(Ordering::Relaxed)
+    /// The same with so many runs at a time.
+    #[must_use]
+    pub fn with_jobs(self, jobs: usize) -> LibraryTarget {
+        LibraryTarget { jobs: jobs.max(1), ..self }
     }
 
-    fn carrier(&mut self) -> Result<&Carrier, TargetError> {
-        if self.carrier.is_none() {
-            self.carrier = Some(start(self.body.clone(), self.weak_orders.clone())?);
+    /// Whether there were to be several jobs, and the runs did not allow it.
+    pub fn fell_back(&self) -> bool {
+        self.jobs > 1 && self.shared.load(Ordering::Relaxed)
+    }
+
+    fn carrier(&mut self, index: usize) -> Result<&Carrier, TargetError> {
+        if self.carriers.len() <= index {
+            self.carriers.resize_with(index + 1, || None);
         }
-        Ok(self.carrier.as_ref().expect("just started"))
+        let carrier = &mut self.carriers[index];
+        if carrier.is_none() {
+            *carrier = Some(start(self.body.clone(), self.shared.clone())?);
+        }
+        Ok(carrier.as_ref().expect("just started"))
     }
 
-    /// Waits for the carrier's next word. `Ok(None)`: it hangs, and is abandoned.
-    fn wait(&mut self) -> Result<Option<Reply>, TargetError> {
-        let hang = self.hang;
-        let carrier = self.carrier.as_ref().expect("raddle bug: waiting for no carrier");
+    /// Waits for a carrier's next word. `Ok(None)`: it hangs.
+    fn wait(&mut self, index: usize) -> Result<Option<Reply>, TargetError> {
+        let carrier = self.carriers[index].as_ref().expect("raddle bug: waiting for no carrier");
         let beats = || carrier.heart.beats.load(Ordering::Relaxed);
         let (mut last, mut since) = (beats(), Instant::now());
         loop {
             match carrier.replies.recv_timeout(LOOK) {
                 Ok(reply) => return Ok(Some(reply)),
                 Err(RecvTimeoutError::Disconnected) => {
-                    self.carrier = None;
-                    return Err(TargetError {
-                        message: String::from("raddle bug: the carrier ended in the middle of a batch"),
-                    });
+                    self.carriers[index] = None;
+                    return Err(bug("the carrier ended in the middle of a batch"));
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     let now = beats();
                     if now != last {
                         (last, since) = (now, Instant::now());
-                    } else if since.elapsed() >= hang {
+                    } else if since.elapsed() >= self.hang {
                         return Ok(None);
                     }
                 }
@@ -107,10 +100,12 @@ impl LibraryTarget {
         }
     }
 
-    /// What the abandoned carrier was at.
-    fn hung(&mut self, plan: &Plan) -> Digest {
-        let carrier = self.carrier.take().expect("raddle bug: no carrier hangs");
-        let run = carrier.heart.run.load(Ordering::Relaxed);
+    /// Abandons a carrier that hangs. What it was at, which is not before the run `waited_for`.
+    fn hung(&mut self, index: usize, plan: &Plan, waited_for: u64) -> Digest {
+        let carrier = self.carriers[index].take().expect("raddle bug: no carrier hangs");
+        // Should it ever come back, it shall not go on.
+        carrier.stop.store(true, Ordering::Relaxed);
+        let run = carrier.heart.run.load(Ordering::Relaxed).max(waited_for);
         let site = SiteId(carrier.heart.site.load(Ordering::Relaxed));
         let task = TaskId(carrier.heart.task.load(Ordering::Relaxed));
         let message = format!(
@@ -126,6 +121,7 @@ impl LibraryTarget {
             verdict: Verdict::Failed(failure),
             fingerprint: 0,
             steps: 0,
+            decisions: 0,
             tasks: 0,
             learned: Learned::default(),
         }
@@ -135,54 +131,27 @@ impl LibraryTarget {
 impl Target for LibraryTarget {
     fn run(&mut self, plan: &Plan) -> Result<Run, TargetError> {
         let command = Command::Record(Box::new(plan.clone()));
-        self.carrier()?.commands.send(command).map_err(|_| gone())?;
-        match self.wait()? {
+        self.carrier(0)?.commands.send(command).map_err(|_| gone())?;
+        match self.wait(0)? {
             Some(Reply::Recorded(run)) => {
                 if run.retired {
-                    self.carrier = None;
+                    self.carriers[0] = None;
                 }
                 Ok(run.run)
             }
-            Some(_) => Err(TargetError { message: String::from("raddle bug: another reply was expected") }),
+            Some(_) => Err(bug("another reply was expected")),
             None => {
-                let digest = Digest { seed: plan.seed, ..self.hung(plan) };
+                let digest = Digest { run: 0, seed: plan.seed, ..self.hung(0, plan, 0) };
                 Ok(Run { digest, trace: Trace::default(), objects: Vec::new(), tasks: Vec::new() })
             }
         }
     }
 
     fn sample(&mut self, plan: &Plan, runs: Range<u64>, sink: &mut dyn Sink) -> Result<(), TargetError> {
-        let mut runs = runs;
-        // A carrier that hangs or retires leaves the rest of the batch to the next one.
-        while !runs.is_empty() {
-            let carrier = self.carrier()?;
-            carrier.stop.store(false, Ordering::Relaxed);
-            let command = Command::Sample(Box::new(plan.clone()), runs.clone());
-            carrier.commands.send(command).map_err(|_| gone())?;
-            loop {
-                let chunk = match self.wait()? {
-                    Some(Reply::BatchDone) => return Ok(()),
-                    Some(Reply::Retired) => {
-                        self.carrier = None;
-                        break;
-                    }
-                    Some(Reply::Chunk(chunk)) => chunk,
-                    Some(_) => {
-                        return Err(TargetError { message: String::from("raddle bug: a stray reply") });
-                    }
-                    None => vec![self.hung(plan)],
-                };
-                let hung = self.carrier.is_none();
-                for digest in chunk {
-                    runs.start = digest.run + 1;
-                    if sink.run(&digest) == Flow::Stop {
-                        return self.stop();
-                    }
-                }
-                if hung {
-                    break;
-                }
-            }
+        let mut left = Some(runs);
+        while let Some(runs) = left.filter(|runs| !runs.is_empty()) {
+            let jobs = if self.shared.load(Ordering::Relaxed) { 1 } else { self.jobs };
+            left = self.deal(plan, runs, jobs, sink)?;
         }
         Ok(())
     }
@@ -199,15 +168,94 @@ impl Target for LibraryTarget {
 }
 
 impl LibraryTarget {
+    /// Lets carriers do `runs` and tells what comes of them, in order. The runs that are left if
+    /// they must not go on beside each other.
+    fn deal(
+        &mut self,
+        plan: &Plan,
+        runs: Range<u64>,
+        jobs: usize,
+        sink: &mut dyn Sink,
+    ) -> Result<Option<Range<u64>>, TargetError> {
+        let deal = Deal::new(runs.clone(), jobs);
+        let mut pending: Vec<Pending> = Vec::new();
+        for index in 0..deal.carriers() {
+            self.send(index, plan, &deal, runs.clone())?;
+            pending.push(Pending::default());
+        }
+        for (index, block) in deal.blocks() {
+            for run in block {
+                let flow = loop {
+                    if let Some(digest) = pending[index].next() {
+                        assert_eq!(digest.run, run, "raddle bug: a run is told out of turn");
+                        break sink.run(digest);
+                    }
+                    match self.wait(index)? {
+                        Some(Reply::Chunk(chunk)) => pending[index].refill(chunk),
+                        Some(Reply::Retired) => {
+                            self.carriers[index] = None;
+                            self.send(index, plan, &deal, run..runs.end)?;
+                        }
+                        Some(Reply::Shared) => {
+                            self.stop(deal.carriers(), Some(index))?;
+                            return Ok(Some(run..runs.end));
+                        }
+                        Some(Reply::BatchDone) => {
+                            // Everything before the run that hung has been told.
+                            let digest = pending[index].hung.take().ok_or_else(|| bug("a run is missing"))?;
+                            let flow = sink.run(&digest);
+                            self.send(index, plan, &deal, run + 1..runs.end)?;
+                            break flow;
+                        }
+                        Some(Reply::Recorded(_)) => return Err(bug("a stray reply")),
+                        None => {
+                            let digest = self.hung(index, plan, run);
+                            // What the carrier had not told yet is lost with it, and run again.
+                            self.send(index, plan, &deal, run..digest.run)?;
+                            pending[index].hung = Some(digest);
+                        }
+                    }
+                };
+                if flow == Flow::Stop {
+                    self.stop(deal.carriers(), None)?;
+                    return Ok(None);
+                }
+            }
+        }
+        self.drain(deal.carriers(), None)?;
+        Ok(None)
+    }
+
+    /// Has a carrier do its share of the batch, as far as it lies in `within`.
+    fn send(
+        &mut self,
+        index: usize,
+        plan: &Plan,
+        deal: &Deal,
+        within: Range<u64>,
+    ) -> Result<(), TargetError> {
+        let command = Command::Sample(Box::new(plan.clone()), deal.share(index, within));
+        let carrier = self.carrier(index)?;
+        carrier.stop.store(false, Ordering::Relaxed);
+        carrier.commands.send(command).map_err(|_| gone())
+    }
+
     /// The rest of the batch is not wanted.
-    fn stop(&mut self) -> Result<(), TargetError> {
-        if let Some(carrier) = &self.carrier {
+    fn stop(&mut self, carriers: usize, done: Option<usize>) -> Result<(), TargetError> {
+        for carrier in self.carriers.iter().flatten() {
             carrier.stop.store(true, Ordering::Relaxed);
+        }
+        self.drain(carriers, done)
+    }
+
+    /// Waits until every carrier but `done` has finished the batch.
+    fn drain(&mut self, carriers: usize, done: Option<usize>) -> Result<(), TargetError> {
+        for index in (0..carriers).filter(|&index| Some(index) != done) {
             loop {
-                match self.wait()? {
-                    Some(Reply::BatchDone) => break,
+                match self.wait(index)? {
+                    Some(Reply::BatchDone | Reply::Shared) => break,
                     None | Some(Reply::Retired) => {
-                        self.carrier = None;
+                        self.carriers[index] = None;
                         break;
                     }
                     Some(_) => {}
@@ -218,14 +266,19 @@ impl LibraryTarget {
     }
 }
 
-fn gone() -> TargetError {
-    TargetError { message: String::from("raddle bug: the carrier is gone") }
+fn bug(what: &str) -> TargetError {
+    TargetError { message: format!("raddle bug: {what}") }
 }
 
-fn start(body: Body, weak_orders: Arc<AtomicBool>) -> Result<Carrier, TargetError> {
+fn gone() -> TargetError {
+    bug("the carrier is gone")
+}
+
+fn start(body: Body, shared: Arc<AtomicBool>) -> Result<Carrier, TargetError> {
     let id = CarrierId::take().ok_or_else(|| TargetError {
         message: String::from(
-            "256 carriers are in use: too many checks at once, or too many of them hang. Fix the hanging ones first",
+            "256 carriers are in use: too many checks or jobs at once, or too many of them hang. Fix the \
+             hanging ones first",
         ),
     })?;
     let (command_sender, commands) = channel();
@@ -233,141 +286,9 @@ fn start(body: Body, weak_orders: Arc<AtomicBool>) -> Result<Carrier, TargetErro
     let heart = Arc::new(Heart::default());
     let stop = Arc::new(AtomicBool::new(false));
     let worker =
-        Worker { id, body, heart: heart.clone(), stop: stop.clone(), replies: replies_sender, weak_orders };
+        Worker { id, body, heart: heart.clone(), stop: stop.clone(), replies: replies_sender, shared };
     std::thread::Builder::new().name(String::from("raddle")).spawn(move || worker.work(&commands)).map_err(
         |error| TargetError { message: format!("no thread for the runs could be started: {error}") },
     )?;
     Ok(Carrier { commands: command_sender, replies, heart, stop })
-}
-
-/// The carrier's own side.
-struct Worker {
-    id: CarrierId,
-    body: Body,
-    heart: Arc<Heart>,
-    stop: Arc<AtomicBool>,
-    replies: Sender<Reply>,
-    weak_orders: Arc<AtomicBool>,
-}
-
-impl Worker {
-    fn work(self, commands: &Receiver<Command>) {
-        let mut state = Inner {
-            engine: Engine::new(Planned::new(&Plan::new(0, Tail::None)), Watch::default()),
-            fibers: vec![Box::default()],
-            running: TaskId::MAIN,
-            starting: false,
-            ending: false,
-            retired: false,
-            mark: Mark(0),
-            next: Next::Over,
-            stacks: Vec::new(),
-            leaked: 0,
-            heart: self.heart.clone(),
-            statics: super::statics::Statics::default(),
-        };
-        // A retired carrier ends, and the target starts another: std's counters of this thread are off
-        // after a panic that was never finished.
-        while let (false, Ok(command)) = (state.retired, commands.recv()) {
-            let told = match command {
-                Command::Sample(plan, runs) => self.batch(&mut state, &plan, runs),
-                Command::Record(plan) => {
-                    let run = self.record(&mut state, &plan);
-                    self.replies.send(Reply::Recorded(Box::new(Recorded { run, retired: state.retired })))
-                }
-            };
-            if told.is_err() {
-                return;
-            }
-        }
-    }
-
-    fn batch(
-        &self,
-        state: &mut Inner,
-        plan: &Plan,
-        runs: Range<u64>,
-    ) -> Result<(), std::sync::mpsc::SendError<Reply>> {
-        *state.engine.policy_mut() = Planned::new(plan);
-        state.engine.analysis_mut().recorder = None;
-        let (mut chunk, mut since) = (Vec::new(), Instant::now());
-        for run in runs {
-            if self.stop.load(Ordering::Relaxed) {
-                break;
-            }
-            chunk.push(self.one(state, plan, run, Rng::seed_of_run(plan.seed, run), false));
-            let due = chunk.len() >= CHUNK_RUNS || (run % 16 == 0 && since.elapsed() > CHUNK_TIME);
-            if due || matches!(chunk.last(), Some(Digest { verdict: Verdict::Failed(_), .. })) {
-                self.replies.send(Reply::Chunk(std::mem::take(&mut chunk)))?;
-                since = Instant::now();
-            }
-            if state.retired {
-                break;
-            }
-        }
-        if state.engine.analysis().weak_orders {
-            self.weak_orders.store(true, Ordering::Relaxed);
-        }
-        self.replies.send(Reply::Chunk(chunk))?;
-        self.replies.send(if state.retired { Reply::Retired } else { Reply::BatchDone })
-    }
-
-    fn one(&self, state: &mut Inner, plan: &Plan, run: u64, seed: u64, record: bool) -> Digest {
-        self.heart.run.store(run, Ordering::Relaxed);
-        let verdict = loop {
-            raddle_model::Policy::restart(state.engine.policy_mut(), seed);
-            state.engine.begin(plan, record);
-            state.mark = self.id.next_run();
-            let verdict = enter(state, |rt| drive(rt, &*self.body));
-            self.id.end_run();
-            state.statics.release();
-            // The first plain access of the campaign turns race detection on: that run is run again.
-            if !state.engine.analysis().races.missed() || state.retired {
-                break verdict;
-            }
-        };
-        let races = races(state);
-        let world = state.engine.world();
-        Digest {
-            run,
-            seed,
-            verdict,
-            fingerprint: state.engine.analysis().fingerprint.value(),
-            steps: state.engine.steps(),
-            tasks: world.tasks().len() as u32,
-            learned: Learned { releases: state.engine.saw_try() && !plan.points.releases, races },
-        }
-    }
-
-    fn record(&self, state: &mut Inner, plan: &Plan) -> Run {
-        *state.engine.policy_mut() = Planned::new(plan);
-        state.engine.analysis_mut().recorder = Some(Recorder::default());
-        let digest = self.one(state, plan, 0, plan.seed, true);
-        let recorder = state.engine.analysis_mut().recorder.take().unwrap_or_default();
-        let mut trace = state.engine.trace(recorder.events);
-        trace.schedule.fingerprint = digest.fingerprint;
-        let world = state.engine.world();
-        let objects = world.objects().iter().enumerate().map(|(i, object)| ObjectInfo {
-            id: raddle_model::ObjectId(i as u32),
-            noun: object.state.noun().to_owned(),
-            site: object.site,
-        });
-        let name = |i: usize| {
-            let path = world.path(TaskId(i as u32));
-            match &state.fibers[i].name {
-                Some(name) => format!("{path} ({name})"),
-                None => path,
-            }
-        };
-        let tasks = (0..world.tasks().len()).map(name).collect();
-        Run { objects: objects.collect(), tasks, digest, trace }
-    }
-}
-
-/// The races of the run that has just ended.
-fn races(state: &mut Inner) -> Vec<RaceFound> {
-    let findings = state.engine.analysis_mut().races.findings().to_vec();
-    let world = state.engine.world();
-    let found = |race: &Race| RaceFound { sites: race.sites(), message: race.message(world) };
-    findings.iter().map(found).collect()
 }

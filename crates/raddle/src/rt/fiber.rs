@@ -37,8 +37,10 @@ pub(crate) struct Fiber {
     yielder: Option<*const Yielder<Signal, Report>>,
     /// The name its builder gave it.
     pub(crate) name: Option<std::sync::Arc<str>>,
-    /// Its panic, the first if there were several.
+    /// Its panic: the last one or, once it has ended, the one that ended it.
     pub(crate) panic: Option<Panic>,
+    /// The panic before that.
+    pub(crate) earlier_panic: Option<Panic>,
     /// Whether another task has been handed its result.
     pub(crate) joined: bool,
     /// Whether it is unwinding, as far as the hook can tell.
@@ -64,6 +66,7 @@ impl Fiber {
         debug_assert!(self.stack.is_none() && self.locals.is_empty());
         self.name = None;
         self.panic = None;
+        self.earlier_panic = None;
         self.joined = false;
         self.unwinding = false;
         self.late_operations = 0;

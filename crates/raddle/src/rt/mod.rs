@@ -1,14 +1,18 @@
 //! The run that the current thread is in. Everything that a synchronization type does inside a run
 //! goes through [`Rt`]: it says what the task is about to do, and comes back when that has happened.
 
+mod abort;
 pub(crate) mod carrier;
 pub(crate) mod fiber;
 mod image;
+mod jobs;
 pub(crate) mod panics;
+mod sharing;
 pub(crate) mod site;
 pub(crate) mod slot;
 pub(crate) mod statics;
 pub(crate) mod watch;
+mod worker;
 
 use fiber::{Fiber, Report, Signal};
 use panics::{Panic, RunOver};
@@ -54,6 +58,10 @@ pub(crate) struct Run {
     pub(crate) ending: bool,
     /// The carrier cannot be used again.
     pub(crate) retired: bool,
+    /// Runs of the same check go on beside this one.
+    pub(crate) several: bool,
+    /// A run of this carrier has used an object that outlives it.
+    pub(crate) shared: bool,
     pub(crate) mark: Mark,
     pub(crate) next: Next,
     pub(crate) stacks: Vec<corosensei::stack::DefaultStack>,
@@ -124,37 +132,53 @@ impl Rt {
         let Some(Plain { kind, touch, order, object, site }) = op.plain() else {
             return self.arrive_otherwise(op);
         };
-        if matches!(kind, Kind::Load | Kind::Store | Kind::Rmw | Kind::Lock) {
-            self.arrive_plainly(kind, touch, order, object, site);
-        } else {
-            self.arrive_quietly(kind, touch, order, object, site);
+        match kind {
+            Kind::Load | Kind::Store | Kind::Rmw if touch == Touch::Read => {
+                self.read(kind, order, object, site)
+            }
+            Kind::Load | Kind::Store | Kind::Rmw => self.write(kind, order, object, site),
+            Kind::Lock => self.take(order, object, site),
+            Kind::Unlock => self.give(order, object, site),
+            _ => self.access_cell(kind, touch, order, object, site),
         }
         // They come back when they have been done, or not at all.
         Outcome::Done
     }
 
-    /// An operation that is a point.
     #[inline(never)]
-    fn arrive_plainly(self, kind: Kind, touch: Touch, order: Order, object: ObjectId, site: SiteId) {
-        let plain = Plain { kind, touch, order, object, site };
-        let turn = self.with(|run| {
-            run.beat();
-            if run.starting | run.ending {
-                return Turn::Special;
-            }
-            let me = run.running;
-            match run.engine.arrive_plain(me, plain) {
-                Next::Run(task) if task == me => Turn::Mine(Outcome::Done),
-                next => {
-                    run.next = next;
-                    Turn::Theirs
-                }
-            }
-        });
+    fn read(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) {
+        self.arrive_plainly(Plain { kind, touch: Touch::Read, order, object, site });
+    }
+
+    #[inline(never)]
+    fn write(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) {
+        self.arrive_plainly(Plain { kind, touch: Touch::Write, order, object, site });
+    }
+
+    #[inline(never)]
+    fn take(self, order: Order, object: ObjectId, site: SiteId) {
+        self.arrive_plainly(Plain { kind: Kind::Lock, touch: Touch::Take, order, object, site });
+    }
+
+    #[inline(never)]
+    fn give(self, order: Order, object: ObjectId, site: SiteId) {
+        self.arrive_quietly(Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site });
+    }
+
+    #[inline(never)]
+    fn access_cell(self, kind: Kind, touch: Touch, order: Order, object: ObjectId, site: SiteId) {
+        self.arrive_quietly(Plain { kind, touch, order, object, site });
+    }
+
+    /// An operation that is a point.
+    #[inline(always)]
+    fn arrive_plainly(self, plain: Plain) {
+        // SAFETY: as in `with`, of which this is a part that must not be called out of line.
+        let turn = unsafe { (*self.0).turn(plain) };
         match turn {
             Turn::Mine(_) => {}
             Turn::Theirs => {
-                self.switch(site);
+                self.switch(plain.site);
             }
             Turn::Special => {
                 self.arrive_specially(plain.op());
@@ -162,20 +186,17 @@ impl Rt {
         }
     }
 
-    /// An operation that is a point in some plans only.
     #[inline(never)]
-    fn arrive_quietly(self, kind: Kind, touch: Touch, order: Order, object: ObjectId, site: SiteId) {
-        let done = self.with(|run| {
-            // One that was just made has not begun before it is at a point.
-            let quiet = !run.ending && !run.engine.is_point_at(kind, site);
-            if quiet {
-                run.beat();
-                run.engine.perform_plain(run.running, Plain { kind, touch, order, object, site });
-            }
-            quiet
-        });
-        if !done {
-            self.arrive_plainly(kind, touch, order, object, site);
+    fn arrive_plainly_after_all(self, plain: Plain) {
+        self.arrive_plainly(plain);
+    }
+
+    /// An operation that is a point in some plans only.
+    #[inline(always)]
+    fn arrive_quietly(self, plain: Plain) {
+        // SAFETY: as above.
+        if !unsafe { (*self.0).perform_quietly(plain) } {
+            self.arrive_plainly_after_all(plain);
         }
     }
 
@@ -339,6 +360,7 @@ impl Rt {
         debug_assert!(result.is_ok() || last == Kind::End, "raddle bug: a task's own panic was not kept");
         if let Err(payload) = result {
             let text = panics::text(&*payload);
+            panics::settle(self, &*payload);
             self.with(|run| {
                 let failure = run.main_panicked(text);
                 run.engine.fail(failure);
@@ -360,24 +382,24 @@ impl Rt {
         });
     }
 
-    /// A task panics while it is unwinding: std would abort the process. Never comes back.
-    pub(crate) fn abandon(self, message: String, site: SiteId) {
-        let yielder = self.with(|run| {
+    /// A panic has left a destructor of the running task that ran because of another: std is about to
+    /// abort the process. The run fails; the task must be given up.
+    pub(crate) fn aborts(self) {
+        self.with(|run| {
             run.retired = true;
-            if !run.ending {
-                let task = run.running;
-                let message =
-                    format!("panic while unwinding from another panic, which aborts the process: {message}");
-                let failure =
-                    Failure { kind: FailureKind::Panic, message, tasks: vec![task], sites: vec![site] };
-                run.engine.fail(failure);
-                run.next = Next::Over;
+            if run.ending {
+                return;
             }
-            run.fibers[run.running.index()].yielder()
+            let task = run.running;
+            let panic = run.fibers[task.index()].panic.clone();
+            let (what, site) =
+                panic.map_or((String::from("a resumed panic"), SiteId::UNKNOWN), |p| (p.message, p.site));
+            let message =
+                format!("panic while unwinding from another panic, which aborts the process: {what}");
+            let failure = Failure { kind: FailureKind::Panic, message, tasks: vec![task], sites: vec![site] };
+            run.engine.fail(failure);
+            run.next = Next::Over;
         });
-        // SAFETY: as in `switch`.
-        unsafe { &*yielder }.suspend(Report::Stuck);
-        unreachable!("raddle bug: a task that was given up runs again")
     }
 }
 
@@ -388,8 +410,37 @@ enum Turn {
 }
 
 impl Run {
+    /// The running task is at a point: whose turn is it?
+    #[inline(always)]
+    fn turn(&mut self, plain: Plain) -> Turn {
+        self.beat();
+        if self.starting | self.ending {
+            return Turn::Special;
+        }
+        let me = self.running;
+        match self.engine.arrive_plain(me, plain) {
+            Next::Run(task) if task == me => Turn::Mine(Outcome::Done),
+            next => {
+                self.next = next;
+                Turn::Theirs
+            }
+        }
+    }
+
+    /// The running task does what is no point. False, and nothing was done, if it is one.
+    #[inline(always)]
+    fn perform_quietly(&mut self, plain: Plain) -> bool {
+        // A task that was just made has not begun before it is at a point: it may be one of those.
+        let quiet = !self.ending && !self.engine.is_point_at(plain.kind, plain.site);
+        if quiet {
+            self.beat();
+            self.engine.perform_plain(self.running, plain);
+        }
+        quiet
+    }
+
     /// A sign of life.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn beat(&self) {
         let beats = &self.heart.beats;
         // Nobody else writes it, so this need not be one indivisible step.

@@ -1,11 +1,13 @@
 //! Panics inside a run: caught, kept as values, and attributed to their task.
 //!
 //! The hook is process-wide and installed once; outside of runs it passes on to the one before it.
-//! A second panic of a task that is already unwinding would abort the process in the real world.
-//! Here the task is abandoned in the hook: it is suspended and never runs again. The carrier cannot
-//! be used after that (std counts the panic as still going on), so it retires.
+//! It cannot tell whether an earlier panic of the task was caught or is still unwinding. std can: a
+//! panic that leaves a destructor during an unwinding makes it call the hook once more, with a text of
+//! its own, before it aborts the process. That is where such a task is given up (see
+//! `abort.rs`). The carrier cannot be used after that (std counts the panics as still going on),
+//! so it retires.
 
-use crate::rt::{self, Rt, site};
+use crate::rt::{self, Rt, abort, site};
 use raddle_model::{Failure, FailureKind, SiteId};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, resume_unwind};
@@ -55,21 +57,53 @@ fn inside(info: &PanicHookInfo<'_>) -> bool {
         let location: &'static std::panic::Location<'static> = unsafe { std::mem::transmute(location) };
         site::site(location)
     });
-    let again = rt.with(|run| {
+    let message = text(info.payload());
+    if aborts(&message) {
+        rt.aborts();
+        abort::leave(rt);
+        return true;
+    }
+    rt.with(|run| {
         let step = run.engine.steps();
         let fiber = &mut run.fibers[run.running.index()];
-        let again = fiber.unwinding || run.ending;
-        // What happens while a run is cleared away is no panic of the program's.
-        if !run.ending && (!again || fiber.panic.is_none()) {
-            fiber.panic = Some(Panic { message: text(info.payload()), site: place, step });
-        }
         fiber.unwinding = true;
-        again
+        // What happens while a run is cleared away is no panic of the program's.
+        if !run.ending {
+            fiber.earlier_panic = fiber.panic.replace(Panic { message, site: place, step });
+        }
     });
-    if again {
-        rt.abandon(text(info.payload()), place);
-    }
     true
+}
+
+/// Whether this is not the program's panic but std's own, right before it aborts the process.
+fn aborts(message: &str) -> bool {
+    matches!(message, "panic in a destructor during cleanup" | "panic in a function that cannot unwind")
+}
+
+/// The running task has ended with this panic. Which one it was is told by its text: there may have
+/// been others, in destructors meanwhile or caught before.
+pub(crate) fn settle(rt: Rt, payload: &(dyn Any + Send)) {
+    let message = text(payload);
+    rt.with(|run| {
+        let fiber = &mut run.fibers[run.running.index()];
+        let is_it = |panic: &Panic| panic.message == message;
+        let panics = [fiber.panic.take(), fiber.earlier_panic.take()];
+        fiber.panic = panics.into_iter().flatten().find(is_it);
+    });
+}
+
+/// The same for a task other than main, of which it must be known that it panicked even if the hook
+/// was never called: it may have passed on another's panic.
+pub(crate) fn settle_task(rt: Rt, payload: &(dyn Any + Send)) {
+    if payload.is::<RunOver>() {
+        return;
+    }
+    settle(rt, payload);
+    rt.with(|run| {
+        let step = run.engine.steps();
+        let panic = &mut run.fibers[run.running.index()].panic;
+        panic.get_or_insert_with(|| Panic { message: text(payload), site: SiteId::UNKNOWN, step });
+    });
 }
 
 /// `catch_unwind`, and the hook knows that the unwinding has ended.

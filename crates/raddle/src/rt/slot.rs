@@ -110,13 +110,29 @@ impl Slot {
         assert!(id < 1 << ID_BITS, "raddle: more than {} objects in one run", 1 << ID_BITS);
         statics::claim(rt, &raw const *self as usize);
         // The claim comes before `register` looks at the real object.
-        let before = self.0.swap(rt.mark().0 << ID_BITS | id, Ordering::SeqCst);
-        // A stamp of this carrier is an old one: it has one run at a time.
-        if before >> ID_BITS >> 32 != rt.mark().0 >> 32 && Mark(before >> ID_BITS).is_live() {
-            in_two_runs();
+        let mut before = self.0.load(Ordering::SeqCst);
+        while let Err(other) = {
+            self.look(rt, before);
+            self.0.compare_exchange(before, rt.mark().0 << ID_BITS | id, Ordering::SeqCst, Ordering::SeqCst)
+        } {
+            before = other;
         }
         let state = register();
         rt.with(|run| run.engine.world_mut().create(state, site))
+    }
+
+    /// An object with a stamp has been used by another run, and outlives it. Does not come back if
+    /// that run is going on.
+    fn look(&self, rt: Rt, stamp: u64) {
+        let other = Mark(stamp >> ID_BITS);
+        if other.0 == 0 {
+            return;
+        }
+        rt.outlived();
+        // A stamp of this carrier is an old one: it has one run at a time.
+        if other.0 >> 32 != rt.mark().0 >> 32 && other.is_live() {
+            rt.collide();
+        }
     }
 
     /// Panics if a run on another thread is using this object.
@@ -132,14 +148,6 @@ impl Slot {
     pub(crate) fn is_free(&self) -> bool {
         !Mark(self.0.load(Ordering::SeqCst) >> ID_BITS).is_live()
     }
-}
-
-#[cold]
-fn in_two_runs() -> ! {
-    panic!(
-        "raddle: this object is in use by two runs at the same time. What the closure of a check captures is \
-         shared by all its runs: make the object inside the closure, or let the check have one job"
-    );
 }
 
 #[cold]

@@ -64,8 +64,13 @@ pub(super) fn claim(rt: Rt, address: usize) {
     if !image::is_static(address, 1) || rt.with(|run| run.statics.claimed.is_some()) {
         return;
     }
+    rt.outlived();
     let mark = rt.mark();
     let mut runs = queue();
+    if !runs.is_empty() && rt.with(|run| run.several) {
+        drop(runs);
+        rt.collide();
+    }
     runs.push_back(mark.0);
     let begun = Instant::now();
     while runs.front() != Some(&mark.0) {
@@ -197,7 +202,8 @@ fn drop_all(rt: Rt, drops: Vec<Box<dyn FnOnce()>>) {
 
 /// What the compiler built there, if that is known. Looked up once for each static.
 fn initial(start: usize, len: usize) -> Option<&'static [u8]> {
-    static KNOWN: Mutex<BTreeMap<(usize, usize), Option<&'static [u8]>>> = Mutex::new(BTreeMap::new());
+    type Known = BTreeMap<(usize, usize), Option<&'static [u8]>>;
+    static KNOWN: Mutex<Known> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     // Kept for ever, like the static itself.
     *known.entry((start, len)).or_insert_with(|| image::initial(start, len).map(|built| &*Box::leak(built)))

@@ -1,6 +1,7 @@
-//! What is watched in every run, and what only in those that are recorded in full.
+//! What is watched in every run, and what only in those that are looked at closely.
 
-use raddle_analysis::{Fingerprint, Races};
+use raddle_analysis::lock_order::Cycle;
+use raddle_analysis::{Fingerprint, LockOrder, Races};
 use raddle_model::{Analysis, Event, Kind, Order, PlainEvent, Recorder, World};
 
 /// The analyses of the library front end.
@@ -10,17 +11,39 @@ pub(crate) struct Watch {
     pub(crate) fingerprint: Fingerprint,
     /// Costs a branch until a plain access was seen.
     pub(crate) races: Races,
-    /// On in runs that are recorded in full.
-    pub(crate) recorder: Option<Recorder>,
-    /// Whether an atomic weaker than sequentially consistent was executed, in any run.
+    /// Whether an atomic weaker than sequentially consistent was executed.
     pub(crate) weak_orders: bool,
+    /// Whether this run is looked at closely. All that follows costs this one branch otherwise.
+    pub(crate) closely: bool,
+    /// On in runs that are recorded in full; they are looked at closely.
+    pub(crate) recorder: Option<Recorder>,
+    lock_order: LockOrder,
+}
+
+impl Watch {
+    /// Potential deadlocks of this run; none if it was not looked at closely.
+    pub(crate) fn cycles(&self) -> &[Cycle] {
+        if self.closely { self.lock_order.findings() } else { &[] }
+    }
+
+    #[cold]
+    fn look(&mut self, event: Event, world: &World) {
+        self.lock_order.event(&event, world);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.events.push(event);
+        }
+    }
 }
 
 impl Analysis for Watch {
     fn begin(&mut self) {
         self.fingerprint.begin();
         self.races.begin();
-        self.recorder.begin();
+        self.weak_orders = false;
+        if self.closely {
+            self.lock_order.begin();
+            self.recorder.begin();
+        }
     }
 
     #[inline]
@@ -30,8 +53,8 @@ impl Analysis for Watch {
         if event.op.order != Order::SeqCst && matches!(event.op.kind, Kind::Load | Kind::Store | Kind::Rmw) {
             self.weak_orders = true;
         }
-        if let Some(recorder) = &mut self.recorder {
-            recorder.event(event, world);
+        if self.closely {
+            self.look(*event, world);
         }
     }
 
@@ -43,15 +66,8 @@ impl Analysis for Watch {
         if event.plain.order != Order::SeqCst {
             self.weak_orders = true;
         }
-        if self.recorder.is_some() {
-            self.record(&event.event());
+        if self.closely {
+            self.look(event.event(), world);
         }
-    }
-}
-
-impl Watch {
-    #[cold]
-    fn record(&mut self, event: &Event) {
-        self.recorder.get_or_insert_default().events.push(*event);
     }
 }

@@ -41,9 +41,10 @@ impl<T> Awaited<T> {
         let body = move || {
             let value = panics::catch(f);
             let panicked = value.is_err();
-            if !panicked {
+            match &value {
+                Err(payload) => panics::settle_task(rt, &**payload),
                 // Whatever panicked on the way was caught.
-                rt.with(|run| run.fibers[run.running.index()].panic = None);
+                Ok(_) => rt.with(|run| run.fibers[run.running.index()].panic = None),
             }
             // SAFETY: nobody reads before this task has exited.
             unsafe { *result.0.get() = Some(value) };

@@ -8,11 +8,18 @@ use std::sync::{Arc, Mutex};
 const RUNS: u64 = 1000;
 
 fn explore(body: impl Fn() + Send + Sync + 'static) -> Report {
+    explore_by(Check::new(), body)
+}
+
+/// Many runs under settings of one's own.
+pub(crate) fn explore_by(check: Check, body: impl Fn() + Send + Sync + 'static) -> Report {
     let out = std::env::temp_dir().join(format!("raddle-test-sync-{}", std::process::id()));
-    let check = Check::new().runs(RUNS).out(out);
-    // A body with one task only is an error, and some of these need no second one.
+    let check = check.runs(RUNS).out(out);
+    // A body in which nothing can be chosen is an error, and some of these need no second task.
     let explored = check.explore(move || {
-        thread::spawn(|| ()).join().unwrap();
+        let other = thread::spawn(|| ());
+        thread::yield_now();
+        other.join().unwrap();
         body();
     });
     explored.unwrap()

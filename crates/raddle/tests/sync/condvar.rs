@@ -1,6 +1,7 @@
 //! `Condvar` inside a run, outside, and in both.
 
-use crate::common::{assert_deadlock, failure_of, outcomes, passes};
+use crate::common::{assert_deadlock, explore_by, failure_of, outcomes, passes};
+use raddle::Check;
 use raddle::sync::{Arc, Condvar, Mutex};
 use raddle::thread;
 use std::collections::BTreeSet;
@@ -174,6 +175,34 @@ fn poison_shows_after_the_wait() {
         assert!(task.join().is_err());
         assert!(pair.0.is_poisoned());
     });
+}
+
+#[test]
+fn spurious_wake_ups_are_there_when_they_are_asked_for() {
+    let wait = || drop(pair().1.wait(Mutex::new(0).lock().unwrap()).unwrap());
+    assert_deadlock(&failure_of(wait));
+    let report = explore_by(Check::new().spurious_wakeups(1), wait);
+    assert!(report.failures().is_empty(), "{}", report.text());
+}
+
+#[test]
+fn lazy_time_outs_come_only_when_nobody_else_can_run() {
+    let report = explore_by(Check::new().lazy_timeouts(true), || {
+        let pair = pair();
+        let other = pair.clone();
+        let task = thread::spawn(move || {
+            *other.0.lock().unwrap() = 1;
+            other.1.notify_one();
+        });
+        let guard = pair.0.lock().unwrap();
+        let (guard, result) = pair.1.wait_timeout_while(guard, LONG, |value| *value == 0).unwrap();
+        assert!(*guard == 1 && !result.timed_out());
+        drop(guard);
+        task.join().unwrap();
+        let (guard, result) = pair.1.wait_timeout(pair.0.lock().unwrap(), LONG).unwrap();
+        assert!(*guard == 1 && result.timed_out());
+    });
+    assert!(report.failures().is_empty(), "{}", report.text());
 }
 
 #[test]

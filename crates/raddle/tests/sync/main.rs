@@ -17,3 +17,4 @@ mod once_lock;
 mod parity;
 mod rendezvous;
 mod rwlock;
+mod sites;

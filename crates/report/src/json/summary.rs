@@ -1,7 +1,7 @@
 //! The summary of many runs (DESIGN §11).
 
 use super::{MEMORY_MODEL, Site, line};
-use crate::summary::{Exhausted, Found, Summary};
+use crate::summary::{self, Exhausted, Found, Summary};
 use serde::Serialize;
 
 /// Changes with the meaning of a field; new fields do not change it.
@@ -22,6 +22,8 @@ struct Line<'a> {
     exhausted_within: Option<&'a str>,
     failing_runs: u64,
     failures: Vec<Failure<'a>>,
+    warnings: Vec<Warning<'a>>,
+    notes: &'a [String],
     seconds: f64,
     runs_per_second: f64,
     memory_model: &'static str,
@@ -35,6 +37,23 @@ struct Failure<'a> {
     message: &'a str,
     file: Option<&'a str>,
     sites: Vec<Site<'a>>,
+}
+
+#[derive(Serialize)]
+struct Warning<'a> {
+    message: &'a str,
+    details: &'a [String],
+    sites: Vec<Site<'a>>,
+}
+
+impl<'a> From<&'a summary::Warning> for Warning<'a> {
+    fn from(warning: &'a summary::Warning) -> Warning<'a> {
+        Warning {
+            message: &warning.message,
+            details: &warning.details,
+            sites: warning.sites.iter().map(Site::from).collect(),
+        }
+    }
 }
 
 impl<'a> From<&'a Found> for Failure<'a> {
@@ -69,6 +88,8 @@ pub fn summary(summary: &Summary) -> String {
         },
         failing_runs: summary.failing_runs,
         failures: summary.failures.iter().map(Failure::from).collect(),
+        warnings: summary.warnings.iter().map(Warning::from).collect(),
+        notes: &summary.notes,
         seconds: summary.seconds,
         runs_per_second: summary.runs_per_second(),
         memory_model: MEMORY_MODEL,

@@ -2,7 +2,7 @@
 
 use crate::stories;
 use expect_test::expect;
-use raddle_report::{Exhausted, Found, Place, Summary, json};
+use raddle_report::{Exhausted, Found, Place, Summary, Warning, json};
 
 fn summary() -> Summary {
     Summary {
@@ -30,6 +30,8 @@ fn summary() -> Summary {
         }],
         seconds: 0.25,
         weak_orders: true,
+        notes: Vec::new(),
+        warnings: Vec::new(),
     }
 }
 
@@ -64,6 +66,46 @@ fn an_exhaustive_summary_of_an_estimated_number() {
     .assert_eq(&summary.text());
 }
 
+fn with_a_warning() -> Summary {
+    let warning = Warning {
+        message: "potential deadlock of main/0, main/1".into(),
+        details: vec!["main/0 takes one".into(), "main/1 takes the other".into()],
+        sites: vec![Place { file: "src/bank.rs".into(), line: 12, column: 9, function: String::new() }],
+    };
+    let notes = vec!["one job instead of 4".into()];
+    Summary {
+        failures: vec![],
+        failing_runs: 0,
+        weak_orders: false,
+        warnings: vec![warning],
+        notes,
+        ..summary()
+    }
+}
+
+#[test]
+fn notes_and_warnings_come_after_the_figures() {
+    expect![[r#"
+        10,000 runs in 250 ms (40,000 runs/s), 171,234 steps; rapos, seed 7
+        1,234 distinct partial orders, the next run is a new one with probability 0.021
+        note: one job instead of 4
+        warning: potential deadlock of main/0, main/1
+          main/0 takes one
+          main/1 takes the other
+    "#]]
+    .assert_eq(&with_a_warning().text());
+}
+
+#[test]
+fn tools_are_told_of_warnings() {
+    let value: serde_json::Value = serde_json::from_str(&json::summary(&with_a_warning())).unwrap();
+    assert_eq!(value["notes"][0], "one job instead of 4");
+    let warning = &value["warnings"][0];
+    assert_eq!(warning["message"], "potential deadlock of main/0, main/1");
+    assert_eq!(warning["details"][1], "main/1 takes the other");
+    assert_eq!(warning["sites"][0]["line"], 12);
+}
+
 #[test]
 fn a_summary_for_tools_is_one_line() {
     let line = json::summary(&summary());
@@ -93,6 +135,7 @@ fn a_summary_for_tools_is_one_line() {
             }
           ],
           "memory_model": "sc",
+          "notes": [],
           "program": "bank::transfers",
           "runs": 10000,
           "runs_per_second": 40000.0,
@@ -102,6 +145,7 @@ fn a_summary_for_tools_is_one_line() {
           "steps": 171234,
           "strategy": "rapos",
           "unseen_probability": 0.0213,
+          "warnings": [],
           "weak_orders_executed": true
         }"#]]
     .assert_eq(&serde_json::to_string_pretty(&value).unwrap());

@@ -41,8 +41,6 @@ fn any_tail() -> impl Strategy<Value = Tail> {
     });
     let weight = (any::<u64>(), prop::collection::vec(access, 0..5));
     let weight = weight.prop_map(|(name, accesses)| TaskWeight { name, accesses });
-    let switch = (any::<u64>(), any::<u32>(), any::<u64>());
-    let switch = switch.prop_map(|(from, events, to)| Switch { from, events, to });
     let choices = prop::collection::vec(any::<u32>(), 0..5);
     let pair = (any::<u32>(), any::<u32>()).prop_map(|(a, b)| (SiteId(a), SiteId(b)));
     let switch = any::<(u64, u32, u64)>().prop_map(|(from, events, to)| Switch { from, events, to });

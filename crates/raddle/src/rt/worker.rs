@@ -1,0 +1,206 @@
+//! The carrier's own side: the thread on which runs happen, one after the other.
+
+use super::jobs::Share;
+use super::slot::{CarrierId, Mark};
+use super::watch::Watch;
+use super::{Heart, Run as Inner, drive, enter};
+use raddle_analysis::lock_order::{Cycle, Edge};
+use raddle_analysis::races::Race;
+use raddle_engine::{Engine, Next};
+use raddle_explore::target::{CycleFound, Digest, EdgeFound, Learned, ObjectInfo, RaceFound, Run};
+use raddle_model::{ObjectId, Plan, Recorder, Rng, Tail, TaskId, Verdict, World};
+use raddle_policy::Planned;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SendError, Sender};
+use std::time::{Duration, Instant};
+
+/// The program under test.
+pub type Body = Arc<dyn Fn() + Send + Sync>;
+
+/// Runs after which the carrier hands over what it has, and the time after which it does so anyway.
+const CHUNK_RUNS: usize = 1024;
+const CHUNK_TIME: Duration = Duration::from_millis(20);
+
+/// The order of locks is followed in runs whose number is a power of two, and in every so many.
+/// Which runs these are must not depend on the carrier, and it is seldom the schedule that decides
+/// in which order a task takes its locks.
+const CLOSE_EVERY: u64 = 256;
+
+pub(super) enum Command {
+    Sample(Box<Plan>, Share),
+    Record(Box<Plan>),
+}
+
+pub(super) enum Reply {
+    Chunk(Vec<Digest>),
+    BatchDone,
+    Recorded(Box<Recorded>),
+    /// The carrier can do no more runs; some of the batch may be left.
+    Retired,
+    /// The runs share objects, so no others may go on beside them; some of the batch is left.
+    Shared,
+}
+
+pub(super) struct Recorded {
+    pub(super) run: Run,
+    pub(super) retired: bool,
+}
+
+pub(super) struct Worker {
+    pub(super) id: CarrierId,
+    pub(super) body: Body,
+    pub(super) heart: Arc<Heart>,
+    pub(super) stop: Arc<AtomicBool>,
+    pub(super) replies: Sender<Reply>,
+    /// Whether runs were seen to share objects.
+    pub(super) shared: Arc<AtomicBool>,
+}
+
+impl Worker {
+    pub(super) fn work(self, commands: &Receiver<Command>) {
+        let mut state = Inner {
+            engine: Engine::new(Planned::new(&Plan::new(0, Tail::None)), Watch::default()),
+            fibers: vec![Box::default()],
+            running: TaskId::MAIN,
+            starting: false,
+            ending: false,
+            retired: false,
+            several: false,
+            shared: false,
+            mark: Mark(0),
+            next: Next::Over,
+            stacks: Vec::new(),
+            leaked: 0,
+            heart: self.heart.clone(),
+            statics: super::statics::Statics::default(),
+        };
+        // A retired carrier ends, and the target starts another: std's counters of this thread are off
+        // after a panic that was never finished.
+        while let (false, Ok(command)) = (state.retired, commands.recv()) {
+            let told = match command {
+                Command::Sample(plan, share) => self.batch(&mut state, &plan, &share),
+                Command::Record(plan) => {
+                    state.several = false;
+                    let run = self.record(&mut state, &plan);
+                    self.replies.send(Reply::Recorded(Box::new(Recorded { run, retired: state.retired })))
+                }
+            };
+            if told.is_err() {
+                return;
+            }
+        }
+    }
+
+    fn batch(&self, state: &mut Inner, plan: &Plan, share: &Share) -> Result<(), SendError<Reply>> {
+        *state.engine.policy_mut() = Planned::new(plan);
+        state.engine.analysis_mut().recorder = None;
+        state.several = share.is_one_of_several();
+        let (mut chunk, mut since) = (Vec::new(), Instant::now());
+        let mut end = Reply::BatchDone;
+        for run in share.blocks().flatten() {
+            if self.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            let digest = self.one(state, plan, run, Rng::seed_of_run(plan.seed, run), false);
+            if state.shared && state.several {
+                end = Reply::Shared;
+                break;
+            }
+            chunk.push(digest);
+            let due = chunk.len() >= CHUNK_RUNS || (run % 16 == 0 && since.elapsed() > CHUNK_TIME);
+            if due || matches!(chunk.last(), Some(Digest { verdict: Verdict::Failed(_), .. })) {
+                self.replies.send(Reply::Chunk(std::mem::take(&mut chunk)))?;
+                since = Instant::now();
+            }
+            if state.retired {
+                end = Reply::Retired;
+                break;
+            }
+        }
+        self.replies.send(Reply::Chunk(chunk))?;
+        self.replies.send(end)
+    }
+
+    fn one(&self, state: &mut Inner, plan: &Plan, run: u64, seed: u64, record: bool) -> Digest {
+        self.heart.run.store(run, Ordering::Relaxed);
+        state.engine.analysis_mut().closely =
+            record || run.is_power_of_two() || run.is_multiple_of(CLOSE_EVERY);
+        let verdict = loop {
+            raddle_model::Policy::restart(state.engine.policy_mut(), seed);
+            state.engine.begin(plan, record);
+            state.mark = self.id.next_run();
+            let verdict = enter(state, |rt| drive(rt, &*self.body));
+            self.id.end_run();
+            state.statics.release();
+            // The first plain access of the campaign turns race detection on: that run is run again.
+            if !state.engine.analysis().races.missed() || state.retired {
+                break verdict;
+            }
+        };
+        if state.shared {
+            self.shared.store(true, Ordering::Relaxed);
+        }
+        let world = state.engine.world();
+        Digest {
+            run,
+            seed,
+            verdict,
+            fingerprint: state.engine.analysis().fingerprint.value(),
+            steps: state.engine.steps(),
+            decisions: state.engine.decisions().len() as u64,
+            tasks: world.tasks().len() as u32,
+            learned: learned(state, plan),
+        }
+    }
+
+    fn record(&self, state: &mut Inner, plan: &Plan) -> Run {
+        *state.engine.policy_mut() = Planned::new(plan);
+        state.engine.analysis_mut().recorder = Some(Recorder::default());
+        let digest = self.one(state, plan, 0, plan.seed, true);
+        let recorder = state.engine.analysis_mut().recorder.take().unwrap_or_default();
+        let mut trace = state.engine.trace(recorder.events);
+        trace.schedule.fingerprint = digest.fingerprint;
+        let world = state.engine.world();
+        let objects = world.objects().iter().enumerate().map(|(i, object)| ObjectInfo {
+            id: ObjectId(i as u32),
+            noun: object.state.noun().to_owned(),
+            site: object.site,
+        });
+        let name = |i: usize| {
+            let path = world.path(TaskId(i as u32));
+            match &state.fibers[i].name {
+                Some(name) => format!("{path} ({name})"),
+                None => path,
+            }
+        };
+        let tasks = (0..world.tasks().len()).map(name).collect();
+        Run { objects: objects.collect(), tasks, digest, trace }
+    }
+}
+
+/// What the run that has just ended taught.
+fn learned(state: &mut Inner, plan: &Plan) -> Learned {
+    let releases = state.engine.saw_try() && !plan.points.releases;
+    let weak_orders = state.engine.analysis().weak_orders;
+    let races = state.engine.analysis_mut().races.findings().to_vec();
+    let world = state.engine.world();
+    let race = |race: &Race| RaceFound { sites: race.sites(), message: race.message(world) };
+    let cycles = state.engine.analysis().cycles();
+    Learned {
+        releases,
+        weak_orders,
+        races: races.iter().map(race).collect(),
+        cycles: cycles.iter().map(|found| cycle(found, world)).collect(),
+    }
+}
+
+/// A potential deadlock in words.
+fn cycle(found: &Cycle, world: &World) -> CycleFound {
+    let edge = |edge: &Edge| EdgeFound {
+        task: world.path(edge.task),
+        held: world.object(edge.held).state.noun().to_owned(),
+        sites: edge.sites,
+    };
+    CycleFound { edges: found.edges.iter().map(edge).collect() }
+}
