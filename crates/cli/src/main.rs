@@ -57,7 +57,7 @@ fn main() -> ExitCode {
         Command::Replay(args) => replay::run(&args),
         Command::Minimize(args) => minimize::run(&args),
         Command::Show(args) => show::run(&args),
-        Command::Bench(args) => bench::run(args),
+        Command::Bench(args) => bench::run(&args),
     };
     match result {
         Ok(exit) => ExitCode::from(exit as u8),

@@ -6,10 +6,11 @@
 //! Steps are scheduling points. Deviations:
 //! - A task that is made later takes a random place among those that have not fallen, which gives
 //!   the same distribution as drawing all places at the start.
-//! - Fairness, which the paper leaves to the program: a task that arrives at a yield falls to the
-//!   bottom, one that arrives at a sleep takes a new random place among all, and one that has run
-//!   longer without a break than any whole run was seen to take (so that the bound above still
-//!   holds for programs that end) falls to the bottom.
+//! - Fairness, which the paper leaves to the program: a task that arrives at a yield or
+//!   a sleep takes a new random place among all (at the bottom it could never go on before the
+//!   others, which is a bug that some programs have), and one that has run longer without a break than
+//!   any whole run was seen to take (so that the bound above still holds for programs that end) falls
+//!   to the bottom.
 //!
 //! A step at which the same task goes on costs the same however many tasks there are; for another
 //! the highest is climbed to, each time from one that can run to a higher one that can, which takes
@@ -169,11 +170,7 @@ impl<D: Dice> Pct<D> {
             return false;
         }
         self.gave_way[task.index()] = now;
-        if kind == Kind::Yield {
-            self.fall_to_the_bottom(task);
-        } else {
-            self.anywhere(task);
-        }
+        self.anywhere(task);
         true
     }
 

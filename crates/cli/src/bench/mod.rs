@@ -1,5 +1,9 @@
 //! `raddle bench`: the tables and figures of the papers, re-run, and our own speed.
 
+mod grid;
+mod rapos;
+mod speed;
+
 use crate::Exit;
 use crate::problem::Problem;
 use clap::Subcommand;
@@ -12,8 +16,14 @@ pub(crate) struct Args {
 }
 
 #[derive(Subcommand, Debug)]
-enum Bench {}
+enum Bench {
+    Rapos(rapos::Args),
+    Speed(speed::Args),
+}
 
-pub(crate) fn run(args: Args) -> Result<Exit, Problem> {
-    match args.bench {}
+pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
+    match &args.bench {
+        Bench::Rapos(args) => rapos::run(args),
+        Bench::Speed(args) => speed::run(args),
+    }
 }
