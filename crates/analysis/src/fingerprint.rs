@@ -29,18 +29,24 @@ struct Groups {
 }
 
 impl Groups {
-    /// Opens the group that an access belongs to, unless it is open.
+    /// The group before that of an access like this, whose own is opened if it is not open.
     #[inline(always)]
-    fn open(&mut self, reading: bool) {
+    fn before(&mut self, reading: bool) -> Wide {
         if !(reading && self.reading) {
             self.before = self.current;
-            self.current = Wide::ZERO;
-            self.reading = reading;
         }
+        self.before
+    }
+
+    /// Puts the access into its group. Reads are a sum, since they have no order.
+    #[inline(always)]
+    fn add(&mut self, reading: bool, hash: Wide) {
+        self.current = if reading && self.reading { self.current.plus(hash) } else { hash };
+        self.reading = reading;
     }
 }
 
-const NOTHING: Groups = Groups { before: Wide::ZERO, current: Wide::ZERO, reading: false };
+const NOTHING: Groups = Groups { before: Wide::START, current: Wide::START, reading: false };
 
 /// What enters the hash of an event. There is one right recipe, [`Exact`]; tests spoil it to see
 /// that the oracle notices.
@@ -87,26 +93,24 @@ impl<R: Recipe> Hashing<R> {
         self.total.to_u128()
     }
 
-    /// The groups of an object, with one opened for an access like this.
-    fn groups(&mut self, object: ObjectId, access: Access) -> &mut Groups {
+    /// The groups of an object.
+    fn groups(&mut self, object: ObjectId) -> &mut Groups {
         if object.index() >= self.objects.len() {
             self.objects.resize(object.index() + 1, NOTHING);
         }
-        let groups = &mut self.objects[object.index()];
-        groups.open(access == Access::Read);
-        groups
+        &mut self.objects[object.index()]
     }
 
     /// An event of any kind.
     #[inline(never)]
     fn any(&mut self, event: &Event, world: &World) {
         let Event { task, op, outcome, .. } = *event;
-        let access = op.access();
+        let reading = op.access() == Access::Read;
         let [first, second] = R::extents(&op);
-        let mut past = if first.is_some() { self.groups(first, access).before } else { Wide::ZERO };
+        let mut past = if first.is_some() { self.groups(first).before(reading) } else { Wide::START };
         if second.is_some() {
             // Not a plain sum: which of the two objects an edge comes through is part of the order.
-            past = past.chain(1, self.groups(second, access).before);
+            past = past.chain(1, self.groups(second).before(reading));
         }
         if op.kind == Kind::End {
             // The end of the process conflicts with everything: its past is all there is.
@@ -117,8 +121,7 @@ impl<R: Recipe> Hashing<R> {
         self.total = self.total.plus(hash);
         for object in [first, second] {
             if object.is_some() {
-                let groups = &mut self.objects[object.index()];
-                groups.current = groups.current.plus(hash);
+                self.objects[object.index()].add(reading, hash);
             }
         }
         if let Outcome::Spawned(child) = outcome {
@@ -155,9 +158,9 @@ impl<R: Recipe> Analysis for Hashing<R> {
             // The first access to an object, for one.
             return self.any(&event.event(), world);
         };
-        groups.open(event.plain.touch == Touch::Read);
-        let hash = chain.chain((event.plain.kind as u64) << 56, groups.before);
-        groups.current = groups.current.plus(hash);
+        let reading = event.plain.touch == Touch::Read;
+        let hash = chain.chain((event.plain.kind as u64) << 56, groups.before(reading));
+        groups.add(reading, hash);
         *chain = hash;
         self.total = self.total.plus(hash);
     }

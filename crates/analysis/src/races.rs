@@ -25,7 +25,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use raddle_model::objects::State;
-use raddle_model::{Analysis, Event, Kind, ObjectId, Op, Order, PlainEvent, SiteId, TaskId, World};
+use raddle_model::{Analysis, Event, Kind, ObjectId, Op, Order, SiteId, TaskId, World};
 
 /// What the two accesses of a race are, the earlier first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -363,15 +363,6 @@ impl Analysis for Races {
             self.watch(event, world);
         } else {
             self.missed |= matches!(event.op.kind, Kind::CellRead | Kind::CellWrite);
-        }
-    }
-
-    #[inline(always)]
-    fn plain(&mut self, event: PlainEvent, world: &World) {
-        if self.watching {
-            self.watch(&event.event(), world);
-        } else if matches!(event.plain.kind, Kind::CellRead | Kind::CellWrite) {
-            self.missed = true;
         }
     }
 }

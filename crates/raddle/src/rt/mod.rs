@@ -167,6 +167,7 @@ impl Rt {
 
     #[inline(never)]
     fn access_cell(self, kind: Kind, touch: Touch, order: Order, object: ObjectId, site: SiteId) {
+        self.with(|run| run.engine.analysis_mut().expect_races());
         self.arrive_quietly(Plain { kind, touch, order, object, site });
     }
 

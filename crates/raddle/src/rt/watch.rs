@@ -9,11 +9,14 @@ use raddle_model::{Analysis, Event, Kind, Order, PlainEvent, Recorder, World};
 pub(crate) struct Watch {
     /// Always on.
     pub(crate) fingerprint: Fingerprint,
-    /// Costs a branch until a plain access was seen.
-    pub(crate) races: Races,
+    /// Whether plain events matter to more than the fingerprint: not before a plain access was seen,
+    /// unless this run is looked at closely. All that follows costs this one branch otherwise.
+    attentive: bool,
     /// Whether an atomic weaker than sequentially consistent was executed.
     pub(crate) weak_orders: bool,
-    /// Whether this run is looked at closely. All that follows costs this one branch otherwise.
+    /// Looked for once a plain access was seen.
+    pub(crate) races: Races,
+    /// Whether this run is looked at closely.
     pub(crate) closely: bool,
     /// On in runs that are recorded in full; they are looked at closely.
     pub(crate) recorder: Option<Recorder>,
@@ -26,11 +29,20 @@ impl Watch {
         if self.closely { self.lock_order.findings() } else { &[] }
     }
 
-    #[cold]
-    fn look(&mut self, event: Event, world: &World) {
-        self.lock_order.event(&event, world);
-        if let Some(recorder) = &mut self.recorder {
-            recorder.events.push(event);
+    /// The program accesses plain memory: from now on every event matters.
+    #[inline]
+    pub(crate) fn expect_races(&mut self) {
+        self.attentive = true;
+    }
+
+    #[inline(never)]
+    fn attend(&mut self, event: &Event, world: &World) {
+        self.races.event(event, world);
+        if self.closely {
+            self.lock_order.event(event, world);
+            if let Some(recorder) = &mut self.recorder {
+                recorder.events.push(*event);
+            }
         }
     }
 }
@@ -44,30 +56,27 @@ impl Analysis for Watch {
             self.lock_order.begin();
             self.recorder.begin();
         }
+        self.attentive = self.closely || self.races.watching();
     }
 
     #[inline]
     fn event(&mut self, event: &Event, world: &World) {
         self.fingerprint.event(event, world);
-        self.races.event(event, world);
         if event.op.order != Order::SeqCst && matches!(event.op.kind, Kind::Load | Kind::Store | Kind::Rmw) {
             self.weak_orders = true;
         }
-        if self.closely {
-            self.look(*event, world);
-        }
+        self.attend(event, world);
     }
 
     #[inline(always)]
     fn plain(&mut self, event: PlainEvent, world: &World) {
         self.fingerprint.plain(event, world);
-        self.races.plain(event, world);
         // Only atomics have another order.
         if event.plain.order != Order::SeqCst {
             self.weak_orders = true;
         }
-        if self.closely {
-            self.look(event.event(), world);
+        if self.attentive {
+            self.attend(&event.event(), world);
         }
     }
 }
