@@ -62,7 +62,7 @@ impl Tally {
         let kind = recorded.failure.kind.name();
         let Some(first) = &self.first else {
             return format!(
-                "The recorded {kind} does not happen any more: the run follows its schedule to the end and finishes.\n"
+                "The recorded {kind} does not happen any more: the run follows its schedule to the end and does not fail.\n"
             );
         };
         let mut out = show::told_at(first, &args.file, "replay");

@@ -18,7 +18,9 @@ fn without_settings() {
 
 #[raddle::test(strategy = "pct:depth=2", runs = 500, seed = 7)]
 fn with_settings_and_a_result() -> Result<(), String> {
-    thread::spawn(|| ()).join().map_err(|_| String::from("panicked"))
+    let task = thread::spawn(|| ());
+    thread::yield_now();
+    task.join().map_err(|_| String::from("panicked"))
 }
 
 #[raddle::test(out = std::env::temp_dir().join("raddle-test-attribute"))]

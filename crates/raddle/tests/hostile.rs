@@ -15,6 +15,13 @@ fn explore(body: impl Fn() + Send + Sync + 'static) -> Report {
     check().explore(body).unwrap()
 }
 
+/// A body that is fine, in which something can be chosen.
+fn two_tasks() {
+    let task = thread::spawn(|| ());
+    thread::yield_now();
+    task.join().unwrap();
+}
+
 #[track_caller]
 fn assert_finds(report: &Report, kind: &str, part: &str) {
     let found = report.failures().first().unwrap_or_else(|| panic!("nothing found: {}", report.text()));
@@ -51,7 +58,7 @@ fn tasks_one_after_the_other_are_no_pass() {
 #[test]
 fn check_inside_a_run_is_an_error() {
     let report = explore(|| {
-        thread::spawn(|| ()).join().unwrap();
+        two_tasks();
         let error = check().explore(|| ()).unwrap_err();
         assert_eq!(error, Error::Nested);
     });
@@ -105,7 +112,7 @@ fn a_std_lock_across_tasks_is_a_hang_that_names_the_way_out() {
 #[test]
 fn after_a_hang_other_checks_still_work() {
     computing_without_end_is_a_hang();
-    let report = explore(|| thread::spawn(|| ()).join().unwrap());
+    let report = explore(two_tasks);
     assert_eq!(report.runs(), 10_000);
 }
 
@@ -204,7 +211,7 @@ fn a_panic_while_unwinding_is_a_failure_and_no_abort() {
     });
     assert_finds(&report, "panic", "which aborts the process: once more");
     // The carrier is gone, the process is not.
-    assert!(!explore(|| thread::spawn(|| ()).join().unwrap()).failed());
+    assert!(!explore(two_tasks).failed());
 }
 
 #[test]
@@ -290,6 +297,7 @@ fn a_leaked_guard_is_a_deadlock_that_names_the_dead() {
 fn a_panic_that_was_joined_is_the_joiners_business() {
     let report = explore(|| {
         let task = thread::spawn(|| panic!("handled"));
+        thread::yield_now();
         let payload = task.join().unwrap_err();
         assert_eq!(payload.downcast_ref::<&str>(), Some(&"handled"));
     });

@@ -6,5 +6,6 @@ mod fairness;
 mod fig1;
 mod pct_bound;
 mod pos;
+mod rapos_release;
 mod support;
 mod uniform;

@@ -7,7 +7,7 @@ use crate::rt::carrier::LibraryTarget;
 use raddle_explore::campaign;
 use raddle_explore::shrink;
 use raddle_explore::target::{Place, Run, Sink, Target, TargetError};
-use raddle_model::{Divergence, Failure, FailureKind, Plan, SiteId, Tail, Verdict};
+use raddle_model::{Divergence, Event, Failure, FailureKind, Plan, SiteId, Tail, Trace, Verdict};
 use raddle_report::Story;
 use raddle_wire::{FailureFile, SiteKey, TOOL_VERSION, failure, schedule};
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,8 +61,14 @@ pub fn story(file: &FailureFile) -> Story {
 pub fn again(target: &mut LibraryTarget, file: &FailureFile) -> Result<Option<FailureFile>, Error> {
     let (plan, sites) = plan_of_file(target, file)?;
     let mut target = Showing::new(target, file, &sites);
-    let run = followed(&mut target, &plan)?;
-    let Verdict::Failed(failure) = run.digest.verdict.clone() else { return Ok(None) };
+    let run = target.run(&plan)?;
+    let failure = match &run.digest.verdict {
+        Verdict::Failed(failure) => failure.clone(),
+        Verdict::Diverged(divergence) if !outlives(&run.trace, &file.trace) => {
+            return Err(Error::Diverged(explain(divergence)));
+        }
+        _ => return Ok(None),
+    };
     Ok(Some(told(target.target, file, failure, replaying(&plan, &run), run)))
 }
 
@@ -158,6 +164,16 @@ fn plan_here(
             return Ok((attempt, sites));
         }
     }
+}
+
+/// Whether a run did everything that the recorded one did, and then went on where that failed. It has left
+/// its schedule there; but that is what a program does whose bug was mended.
+fn outlives(now: &Trace, recorded: &Trace) -> bool {
+    let same = |(now, then): (&Event, &Event)| {
+        (now.task, now.op.kind, now.outcome) == (then.task, then.op.kind, then.outcome)
+    };
+    let longer = !recorded.events.is_empty() && now.events.len() >= recorded.events.len();
+    longer && now.events.iter().zip(&recorded.events).all(same)
 }
 
 /// A run that must keep to its plan.

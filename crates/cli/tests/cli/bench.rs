@@ -1,0 +1,42 @@
+//! `raddle bench` in small: the numbers depend on the seed only, and everything that is promised is there.
+
+use crate::support::{run, scratch};
+
+#[test]
+fn rapos_gives_the_same_numbers_again() {
+    let scratch = scratch();
+    let arguments =
+        ["bench", "rapos", "--experiments", "2", "--subjects", "philo,Vector", "--format", "json"];
+    let measure = || {
+        let mut json = run(scratch.path(), &arguments).expect_code(0).json();
+        json.as_object_mut().expect("an object").remove("seconds");
+        json
+    };
+    let first = measure();
+    assert_eq!(first, measure());
+    // Two subjects under two kinds of points and two ways to start threads.
+    assert_eq!(first["table1"].as_array().expect("rows").len(), 8);
+    assert_eq!(first["fig7"].as_array().expect("rows").len(), 4);
+    assert!(
+        first["fig1"].as_array().expect("rows").iter().all(|row| row["within"] == true),
+        "{}",
+        first["fig1"]
+    );
+    for file in first["files"].as_array().expect("a list") {
+        let svg =
+            std::fs::read_to_string(scratch.path().join(file.as_str().expect("text"))).expect("a figure");
+        assert!(svg.starts_with("<svg"), "{file}");
+    }
+}
+
+#[test]
+fn speed_measures_every_body() {
+    let scratch = scratch();
+    let arguments =
+        ["bench", "speed", "--slice-ms", "1", "--memory-runs", "1000", "--strategies", "random,pct"];
+    let text = run(scratch.path(), &arguments).expect_code(0).out;
+    for part in ["mutex 2x5", "atomic 4x250", "atomic 100x25", "atomic 2x50000", "growth from 4 tasks to 100"]
+    {
+        assert!(text.contains(part), "{text}");
+    }
+}

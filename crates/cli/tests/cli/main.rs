@@ -1,0 +1,9 @@
+//! The `raddle` command from outside: what it prints, how it ends, and that every line it prints works.
+
+mod bench;
+mod demo;
+mod errors;
+mod fixture;
+mod lines;
+mod readme;
+mod support;
