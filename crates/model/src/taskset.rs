@@ -1,6 +1,7 @@
 //! A set of tasks as bits: whole sets are enabled or disabled at once, and a uniform draw is a
 //! count and a select. Up to 64 tasks live in one word; more spill into a box.
 
+use crate::dice::Dice;
 use crate::ids::TaskId;
 use alloc::{boxed::Box, vec::Vec};
 
@@ -135,16 +136,16 @@ impl TaskSet {
         (rank < count(self.low)).then(|| TaskId(select(self.low, rank)))
     }
 
-    /// The member whose rank `below` chooses, given their number. There must be one.
+    /// A member, each with the same probability. There must be one.
     #[inline(always)]
-    pub fn draw(&self, below: impl FnOnce(u32) -> u32) -> TaskId {
+    pub fn draw(&self, dice: &mut impl Dice) -> TaskId {
         if self.high.is_none()
             && let Some(byte) = BYTES.get(self.low as usize)
         {
-            let rank = below(u32::from(byte[8]));
+            let rank = dice.below(u32::from(byte[8]));
             return TaskId(u32::from(byte[rank as usize]));
         }
-        self.nth(below(self.len())).expect("raddle bug: a draw among nobody")
+        self.nth(dice.below(self.len())).expect("raddle bug: a draw among nobody")
     }
 
     /// Empties the set, keeping its memory.

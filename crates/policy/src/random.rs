@@ -22,7 +22,7 @@ impl<D: Dice> Policy for Random<D> {
     #[inline(always)]
     fn pick(&mut self, view: &View<'_>) -> Pick {
         Pick::Run(if view.enabled.several() {
-            view.enabled.draw(|n| self.dice.below(n))
+            view.enabled.draw(&mut self.dice)
         } else {
             view.enabled.first().expect("raddle bug: nobody to pick")
         })
