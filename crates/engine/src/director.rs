@@ -390,20 +390,23 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
                 }
                 Some(task)
             }
-            other => {
-                self.refused(other);
+            Pick::Cut => {
+                self.refused(None);
+                None
+            }
+            Pick::Diverged(divergence) => {
+                self.refused(Some(divergence));
                 None
             }
         }
     }
 
-    /// The policy has ended the run.
+    /// The policy has ended the run, since it has left its prefix or is of no further interest.
     #[cold]
-    pub(crate) fn refused(&mut self, pick: Pick) -> Next {
-        match pick {
-            Pick::Run(task) => panic!("raddle bug: {task:?} was picked and not run"),
-            Pick::Cut => self.verdict = Some(Verdict::Cut),
-            Pick::Diverged(mut divergence) => {
+    pub(crate) fn refused(&mut self, divergence: Option<Box<Divergence>>) -> Next {
+        match divergence {
+            None => self.verdict = Some(Verdict::Cut),
+            Some(mut divergence) => {
                 divergence.step = self.steps;
                 self.diverge(divergence);
             }

@@ -39,7 +39,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if !self.world.announce_plain(task, plain) {
             return self.arrive_in_vain(task);
         }
-        self.next_quickly()
+        self.next_at_once()
     }
 
     /// The task goes on without having been announced to anybody.
@@ -64,14 +64,20 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.next_quickly()
     }
 
-    /// As [`Engine::schedule_next`], where somebody can run.
     #[inline(never)]
     fn next_quickly(&mut self) -> Next {
+        self.next_at_once()
+    }
+
+    /// As [`Engine::schedule_next`], where somebody can run.
+    #[inline(always)]
+    fn next_at_once(&mut self) -> Next {
         let enabled = self.world.enabled_tasks();
         let view = View { step: self.steps, current: self.current, enabled, world: &self.world };
         let task = match self.policy.pick(&view) {
             Pick::Run(task) => task,
-            other => return self.refused(other),
+            Pick::Cut => return self.refused(None),
+            Pick::Diverged(divergence) => return self.refused(Some(divergence)),
         };
         assert!(enabled.contains(task), "raddle bug: the policy picked one that cannot run");
         if enabled.several() {

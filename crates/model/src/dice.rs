@@ -23,12 +23,16 @@ pub trait Dice {
 #[derive(Clone, Debug)]
 pub struct Rng {
     state: u64,
+    // The next number, made one draw ahead: who runs next hangs on it, and nothing else should.
+    next: u64,
 }
 
 impl Rng {
     /// A generator for this seed.
     pub fn new(seed: u64) -> Rng {
-        Rng { state: seed }
+        let mut rng = Rng { state: seed, next: 0 };
+        rng.next_u64();
+        rng
     }
 
     /// The generator of run `run` of a campaign: independent streams for neighbouring numbers.
@@ -51,7 +55,7 @@ impl Rng {
         let mut z = self.state;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        core::mem::replace(&mut self.next, z ^ (z >> 31))
     }
 }
 

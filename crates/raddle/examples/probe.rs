@@ -4,6 +4,10 @@
 use raddle::sync::atomic::{AtomicUsize, Ordering};
 use raddle::sync::{Arc, Mutex};
 use raddle::thread;
+use raddle_analysis::statistics::Distinct;
+use raddle_explore::target::{Digest, Flow, Sink, Target};
+use raddle_model::{Plan, Tail, Verdict};
+
 fn mutex(threads: usize, n: usize) {
     let m = Arc::new(Mutex::new(0));
     let hs: Vec<_> = (0..threads)
@@ -21,6 +25,7 @@ fn mutex(threads: usize, n: usize) {
     }
     assert_eq!(*m.lock().unwrap(), threads * n);
 }
+
 fn atomic(threads: usize, n: usize) {
     let m = Arc::new(AtomicUsize::new(0));
     let hs: Vec<_> = (0..threads)
@@ -56,15 +61,42 @@ fn main() {
 }
 fn print(work: &str, strategy: &str, t: usize, n: usize, runs: u64) {
     let tail = match strategy {
-        "pct" => raddle_model::Tail::Pct { depth: 3, length: (2 * t * n) as u64 },
+        "pct" => Tail::Pct { depth: 3, length: (2 * t * n) as u64 },
         name => raddle_policy::parse(name).expect("a strategy").tail(),
     };
     let (ns, steps, distinct) = match work {
-        "mutex" => raddle::probe(runs, tail, move || mutex(t, n)),
-        _ => raddle::probe(runs, tail, move || atomic(t, n)),
+        "mutex" => probe(runs, tail, move || mutex(t, n)),
+        _ => probe(runs, tail, move || atomic(t, n)),
     };
     println!(
         "{strategy} {work} {t}x{n}: {ns:.0} ns/run {:.1} ns/event ({steps} events, {distinct} distinct)",
         ns / steps as f64
     );
+}
+
+/// Nanoseconds a run, events a run, distinct partial orders.
+fn probe(runs: u64, tail: Tail, body: impl Fn() + Send + Sync + 'static) -> (f64, u64, usize) {
+    let mut target = raddle::__private::target(body);
+    let plan = Plan::new(0, tail);
+    let mut count = Count::default();
+    target.sample(&plan, 0..1, &mut count).expect("a warm-up run");
+    let begun = std::time::Instant::now();
+    target.sample(&plan, 0..runs, &mut count).expect("runs");
+    let time = begun.elapsed().as_secs_f64() / runs as f64 * 1e9;
+    (time, count.steps / (runs + 1), count.distinct.distinct().value as usize)
+}
+
+#[derive(Default)]
+struct Count {
+    steps: u64,
+    distinct: Distinct,
+}
+
+impl Sink for Count {
+    fn run(&mut self, digest: &Digest) -> Flow {
+        assert_eq!(digest.verdict, Verdict::Finished);
+        self.steps += digest.steps;
+        self.distinct.insert(digest.fingerprint);
+        Flow::Continue
+    }
 }

@@ -1,4 +1,11 @@
-//! The library front end: std-shaped types under a scheduler.
+//! Raddle's library front end: the types of std, under a scheduler that tries the interleavings.
+//!
+//! Use [`sync`], [`thread`], [`cell`], [`time`] and [`future`] where you would use std's; outside of a
+//! run they are std's behind a branch. Inside [`check`] or a [`macro@test`] every operation on them is a
+//! point at which the scheduler may switch, and the body is run again and again under other schedules.
+//! A run that fails is a value: a file and a string that repeat it exactly.
+//!
+//! What is not a raddle type is not seen: see `docs/limits.md`.
 
 pub mod cell;
 mod check;
@@ -35,29 +42,7 @@ pub mod tool {
     pub use crate::rt::carrier::{Body, LibraryTarget};
 }
 
-/// For the speed experiment only.
-#[doc(hidden)]
-pub fn probe(
-    runs: u64,
-    tail: raddle_model::Tail,
-    body: impl Fn() + Send + Sync + 'static,
-) -> (f64, u64, usize) {
-    use raddle_explore::target::*;
-    struct S(u64, raddle_analysis::statistics::Distinct);
-    impl Sink for S {
-        fn run(&mut self, d: &Digest) -> Flow {
-            self.0 += d.steps;
-            assert_eq!(d.verdict, raddle_model::Verdict::Finished);
-            self.1.insert(d.fingerprint);
-            Flow::Continue
-        }
-    }
-    let mut target =
-        rt::carrier::LibraryTarget::new(std::sync::Arc::new(body), std::time::Duration::from_secs(5));
-    let plan = raddle_model::Plan::new(0, tail);
-    let mut s = S(0, Default::default());
-    target.sample(&plan, 0..1, &mut s).unwrap();
-    let t = std::time::Instant::now();
-    target.sample(&plan, 0..runs, &mut s).unwrap();
-    (t.elapsed().as_secs_f64() / runs as f64 * 1e9, s.0 / (runs + 1), s.1.distinct().value as usize)
-}
+/// The README's code is compiled too.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -5,4 +5,5 @@ mod demo;
 mod errors;
 mod fixture;
 mod lines;
+mod readme;
 mod support;

@@ -31,10 +31,10 @@ pub(crate) enum Report {
 type Stack = Coroutine<Signal, Report, (), DefaultStack>;
 
 /// A task's stack and what is known of it.
-#[derive(Default)]
 pub(crate) struct Fiber {
     stack: Option<Stack>,
-    yielder: Option<*const Yielder<Signal, Report>>,
+    // Null until the task has begun.
+    yielder: *const Yielder<Signal, Report>,
     /// The name its builder gave it.
     pub(crate) name: Option<std::sync::Arc<str>>,
     /// Its panic: the last one or, once it has ended, the one that ended it.
@@ -49,6 +49,22 @@ pub(crate) struct Fiber {
     pub(crate) late_operations: u32,
     /// Its thread locals.
     pub(crate) locals: Locals,
+}
+
+impl Default for Fiber {
+    fn default() -> Fiber {
+        Fiber {
+            stack: None,
+            yielder: std::ptr::null(),
+            name: None,
+            panic: None,
+            earlier_panic: None,
+            joined: false,
+            unwinding: false,
+            late_operations: 0,
+            locals: Locals::default(),
+        }
+    }
 }
 
 impl std::fmt::Debug for Fiber {
@@ -72,7 +88,10 @@ impl Fiber {
         self.late_operations = 0;
         let entry = move |yielder: &Yielder<Signal, Report>, _: Signal| {
             let task = rt.running();
-            rt.with(|run| run.fibers[task.index()].yielder = Some(yielder));
+            rt.with(|run| {
+                run.fibers[task.index()].yielder = yielder;
+                run.yielder = yielder;
+            });
             body(rt);
         };
         // SAFETY: the caller promises that the borrows outlive the fiber.
@@ -87,14 +106,18 @@ impl Fiber {
     /// The way back to whoever resumed the task.
     #[inline]
     pub(crate) fn yielder(&self) -> *const Yielder<Signal, Report> {
-        self.yielder.expect("raddle bug: a task that never began switches away")
+        self.yielder
     }
 }
 
 /// Switches to a task, which must not be running, until it switches away or returns.
 #[inline]
 pub(crate) fn resume(rt: Rt, task: TaskId, signal: Signal) -> Option<Report> {
-    let fiber: *mut Fiber = rt.with(|run| &raw mut *run.fibers[task.index()]);
+    let fiber: *mut Fiber = rt.with(|run| {
+        let fiber = &mut *run.fibers[task.index()];
+        run.yielder = fiber.yielder;
+        &raw mut *fiber
+    });
     // SAFETY: fibers are boxed and live as long as the carrier; while its task runs, nobody but
     // this function touches a fiber's stack.
     let stack = unsafe { (*fiber).stack.as_mut() }.expect("raddle bug: a task without a stack is to run");

@@ -14,6 +14,7 @@ pub(crate) mod statics;
 pub(crate) mod watch;
 mod worker;
 
+use corosensei::Yielder;
 use fiber::{Fiber, Report, Signal};
 use panics::{Panic, RunOver};
 use raddle_engine::{Engine, Next};
@@ -52,6 +53,8 @@ pub(crate) struct Run {
     #[expect(clippy::vec_box, reason = "their addresses are held across switches")]
     pub(crate) fibers: Vec<Box<Fiber>>,
     pub(crate) running: TaskId,
+    /// The way back from the running task.
+    pub(crate) yielder: *const Yielder<Signal, Report>,
     /// The running task has just been made: its first operation is announced, and its maker goes on.
     pub(crate) starting: bool,
     /// The run is over: operations do nothing any more.
@@ -132,72 +135,84 @@ impl Rt {
         let Some(Plain { kind, touch, order, object, site }) = op.plain() else {
             return self.arrive_otherwise(op);
         };
-        match kind {
-            Kind::Load | Kind::Store | Kind::Rmw if touch == Touch::Read => {
-                self.read(kind, order, object, site)
-            }
-            Kind::Load | Kind::Store | Kind::Rmw => self.write(kind, order, object, site),
+        let mine = match kind {
+            Kind::Load => self.read(kind, order, object, site),
+            Kind::Store | Kind::Rmw => self.write(kind, order, object, site),
             Kind::Lock => self.take(order, object, site),
             Kind::Unlock => self.give(order, object, site),
             _ => self.access_cell(kind, touch, order, object, site),
+        };
+        if !mine {
+            self.wait();
         }
-        // They come back when they have been done, or not at all.
+        // It comes back when the operation has been done, or not at all.
         Outcome::Done
     }
 
+    // Each of these says whether the operation has been done; if not, the task must wait for its turn.
+
     #[inline(never)]
-    fn read(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) {
-        self.arrive_plainly(Plain { kind, touch: Touch::Read, order, object, site });
+    fn read(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> bool {
+        self.arrive_plainly(Plain { kind, touch: Touch::Read, order, object, site })
     }
 
     #[inline(never)]
-    fn write(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) {
-        self.arrive_plainly(Plain { kind, touch: Touch::Write, order, object, site });
+    fn write(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> bool {
+        self.arrive_plainly(Plain { kind, touch: Touch::Write, order, object, site })
     }
 
     #[inline(never)]
-    fn take(self, order: Order, object: ObjectId, site: SiteId) {
-        self.arrive_plainly(Plain { kind: Kind::Lock, touch: Touch::Take, order, object, site });
+    fn take(self, order: Order, object: ObjectId, site: SiteId) -> bool {
+        self.arrive_plainly(Plain { kind: Kind::Lock, touch: Touch::Take, order, object, site })
     }
 
     #[inline(never)]
-    fn give(self, order: Order, object: ObjectId, site: SiteId) {
-        self.arrive_quietly(Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site });
+    fn give(self, order: Order, object: ObjectId, site: SiteId) -> bool {
+        self.arrive_quietly(Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site })
     }
 
     #[inline(never)]
-    fn access_cell(self, kind: Kind, touch: Touch, order: Order, object: ObjectId, site: SiteId) {
+    fn access_cell(self, kind: Kind, touch: Touch, order: Order, object: ObjectId, site: SiteId) -> bool {
         self.with(|run| run.engine.analysis_mut().expect_races());
-        self.arrive_quietly(Plain { kind, touch, order, object, site });
+        self.arrive_quietly(Plain { kind, touch, order, object, site })
     }
 
     /// An operation that is a point.
     #[inline(always)]
-    fn arrive_plainly(self, plain: Plain) {
+    fn arrive_plainly(self, plain: Plain) -> bool {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
         let turn = unsafe { (*self.0).turn(plain) };
-        match turn {
-            Turn::Mine(_) => {}
-            Turn::Theirs => {
-                self.switch(plain.site);
-            }
-            Turn::Special => {
-                self.arrive_specially(plain.op());
-            }
+        if let Turn::Special = turn {
+            self.arrive_specially(plain.op());
         }
+        !matches!(turn, Turn::Theirs)
     }
 
     #[inline(never)]
-    fn arrive_plainly_after_all(self, plain: Plain) {
-        self.arrive_plainly(plain);
+    fn arrive_plainly_after_all(self, plain: Plain) -> bool {
+        self.arrive_plainly(plain)
     }
 
     /// An operation that is a point in some plans only.
     #[inline(always)]
-    fn arrive_quietly(self, plain: Plain) {
+    fn arrive_quietly(self, plain: Plain) -> bool {
         // SAFETY: as above.
-        if !unsafe { (*self.0).perform_quietly(plain) } {
-            self.arrive_plainly_after_all(plain);
+        let done = unsafe { (*self.0).perform_quietly(plain) };
+        done || self.arrive_plainly_after_all(plain)
+    }
+
+    /// Switches away until it is this task's turn.
+    ///
+    /// Part of the program's own function, and never a call: a processor guesses where a return
+    /// leads to from the calls before it, and after a switch it guesses wrong. The functions above
+    /// have returned when this begins, so none of its returns is lost.
+    #[inline(always)]
+    fn wait(self) {
+        let yielder = self.with(|run| run.yielder);
+        // SAFETY: the yielder of the running task lies at the root of the stack that is running now.
+        match unsafe { &*yielder }.suspend(Report::Waiting) {
+            Signal::Run => {}
+            Signal::Unwind => self.unwind(),
         }
     }
 
@@ -229,18 +244,14 @@ impl Rt {
 
     /// Switches away until it is this task's turn.
     fn switch(self, site: SiteId) -> Outcome {
-        let (me, yielder) = self.with(|run| {
-            run.heart.site.store(site.0, Ordering::Relaxed);
-            (run.running, run.fibers[run.running.index()].yielder())
-        });
-        // SAFETY: the yielder lies at the root of the stack that is running now.
-        match unsafe { &*yielder }.suspend(Report::Waiting) {
-            Signal::Run => self.with(|run| run.engine.outcome(me)),
-            Signal::Unwind => self.unwind(),
-        }
+        let me = self.running();
+        self.with(|run| run.heart.site.store(site.0, Ordering::Relaxed));
+        self.wait();
+        self.with(|run| run.engine.outcome(me))
     }
 
     /// The run is over. Leaves the task's stack.
+    #[cold]
     fn unwind(self) -> ! {
         if std::thread::panicking() {
             // Unwinding out of a destructor that runs because of a panic would abort the process.
@@ -340,6 +351,7 @@ impl Rt {
         });
         fiber::resume(self, task, Signal::Run);
         self.with(|run| {
+            run.yielder = run.fibers[me.index()].yielder();
             run.running = me;
             run.starting = starting;
         });
@@ -422,6 +434,7 @@ impl Run {
         match self.engine.arrive_plain(me, plain) {
             Next::Run(task) if task == me => Turn::Mine(Outcome::Done),
             next => {
+                self.heart.site.store(plain.site.0, Ordering::Relaxed);
                 self.next = next;
                 Turn::Theirs
             }

@@ -65,7 +65,9 @@ impl Analysis for Watch {
         if event.op.order != Order::SeqCst && matches!(event.op.kind, Kind::Load | Kind::Store | Kind::Rmw) {
             self.weak_orders = true;
         }
-        self.attend(event, world);
+        if self.attentive {
+            self.attend(event, world);
+        }
     }
 
     #[inline(always)]

@@ -63,6 +63,7 @@ impl Worker {
             engine: Engine::new(Planned::new(&Plan::new(0, Tail::None)), Watch::default()),
             fibers: vec![Box::default()],
             running: TaskId::MAIN,
+            yielder: std::ptr::null(),
             starting: false,
             ending: false,
             retired: false,
