@@ -18,7 +18,7 @@
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use raddle_model::hash::Wide;
-use raddle_model::{Access, Analysis, Event, Kind, ObjectId, Op, Outcome, PlainEvent, Touch, World};
+use raddle_model::{Access, Analysis, Event, Kind, ObjectId, Op, Outcome, PlainEvent, World};
 
 /// The groups of one object.
 #[derive(Clone, Copy, Debug)]
@@ -158,7 +158,7 @@ impl<R: Recipe> Analysis for Hashing<R> {
             // The first access to an object, for one.
             return self.any(&event.event(), world);
         };
-        let reading = event.plain.touch == Touch::Read;
+        let reading = event.plain.touch.reads();
         let hash = chain.chain((event.plain.kind as u64) << 56, groups.before(reading));
         groups.add(reading, hash);
         *chain = hash;

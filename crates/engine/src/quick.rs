@@ -51,6 +51,9 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.current = Some(task);
         let event = self.world.perform_plain(task, plain);
         self.happened(event.expect("raddle bug: what could be done did not happen"));
+        if plain.touch == Touch::Exit {
+            return self.next_after_exit();
+        }
         Next::Run(task)
     }
 
@@ -58,14 +61,20 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[inline(never)]
     fn arrive_in_vain(&mut self, task: TaskId) -> Next {
         self.blocked(task);
-        if self.world.enabled_tasks().is_empty() || self.steps >= self.calm_until {
-            return self.schedule_next();
-        }
         self.next_quickly()
     }
 
+    /// A task has exited: another goes on.
     #[inline(never)]
+    fn next_after_exit(&mut self) -> Next {
+        self.next_quickly()
+    }
+
+    /// As [`Engine::schedule_next`].
     fn next_quickly(&mut self) -> Next {
+        if self.world.enabled_tasks().is_empty() || self.steps >= self.calm_until {
+            return self.schedule_next();
+        }
         self.next_at_once()
     }
 
@@ -85,7 +94,12 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         }
         self.current = Some(task);
         match self.world.step_plain(task) {
-            Some(event) => self.happened(event),
+            Some(event) => {
+                self.happened(event);
+                if event.plain.touch == Touch::Exit {
+                    return self.next_after_exit();
+                }
+            }
             None => return self.proceed(task),
         }
         Next::Run(task)

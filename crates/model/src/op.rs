@@ -207,21 +207,34 @@ pub struct Op {
     pub site: SiteId,
 }
 
-/// What a plain operation does to its object: few cases, since every step asks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What a plain operation does to its object: few cases, since every step asks, and in an order in
+/// which one comparison tells what it needs to know.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Touch {
     /// Looks at it.
     Read,
+    /// Waits until it is over.
+    Join,
     /// Changes it.
     Write,
     /// Takes it.
     Take,
     /// Gives it back.
     Give,
+    /// Ends it.
+    Exit,
 }
 
-/// What programs do all the time: an access to a whole atomic or cell, or taking or giving back a
-/// mutex without a time limit. It has one extent and no number, so that it fits into registers.
+impl Touch {
+    /// Whether it commutes with others of which this is true.
+    #[inline(always)]
+    pub fn reads(self) -> bool {
+        self < Touch::Write
+    }
+}
+
+/// What programs do all the time: an access to a whole atomic or cell, taking or giving back a mutex
+/// without a time limit, and the end of a task and waiting for it. It has one extent and no number, so that it fits into registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Plain {
     /// What is done.
@@ -303,6 +316,8 @@ impl Op {
             Kind::Store | Kind::Rmw | Kind::CellWrite => Touch::Write,
             Kind::Lock => Touch::Take,
             Kind::Unlock => Touch::Give,
+            Kind::Join => Touch::Join,
+            Kind::Exit => Touch::Exit,
             _ => return None,
         };
         let plain = matches!(self.mode, Mode::Block) && self.span == Span::WHOLE;

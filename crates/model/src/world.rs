@@ -4,15 +4,16 @@
 //! up to date incrementally, since asking everybody at each step would cost time in proportion to
 //! the number of tasks; tests compare the two after every step.
 
+mod plain;
 mod transitions;
 
 use crate::hash;
 use crate::ids::{ObjectId, SiteId, TaskId};
 use crate::objects::once::Once;
 use crate::objects::{Object, State};
-use crate::op::{Kind, Mode, Op, Plain, Touch};
+use crate::op::{Kind, Mode, Op, Touch};
 use crate::taskset::TaskSet;
-use crate::trace::{Outcome, PlainEvent};
+use crate::trace::Outcome;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -266,28 +267,6 @@ impl World {
         enabled
     }
 
-    /// The same for a plain operation.
-    #[inline(always)]
-    pub fn announce_plain(&mut self, task: TaskId, plain: Plain) -> bool {
-        let entry = &mut self.tasks[task.index()];
-        assert!(entry.life == Life::Running, "raddle bug: a task announces twice");
-        entry.op = plain.op();
-        entry.life = Life::Pending;
-        entry.touch = Some(plain.touch);
-        if plain.touch == Touch::Take {
-            let object = &mut self.objects[plain.object.index()];
-            let State::Mutex(mutex) = &object.state else { wrong(plain.kind, &object.state) };
-            if mutex.owner != Some(task) || !mutex.recursive {
-                object.waiting.insert(task);
-            }
-            if !mutex.available(task) {
-                return false;
-            }
-        }
-        self.enabled.insert(task);
-        true
-    }
-
     fn announce_other(&mut self, task: TaskId, op: &Op) -> bool {
         if WAITS >> op.kind as u32 & 1 == 0 {
             return true;
@@ -334,39 +313,6 @@ impl World {
         outcome
     }
 
-    /// The task does what it was about to do, if that is plain and succeeds; otherwise nothing has
-    /// happened. It does what [`World::step`] would, in one visit to the task and one to the object.
-    #[inline(always)]
-    pub fn step_plain(&mut self, task: TaskId) -> Option<PlainEvent> {
-        let entry = &mut self.tasks[task.index()];
-        let touch = entry.touch?;
-        if entry.life != Life::Pending {
-            return None;
-        }
-        let Op { kind, order, object, site, .. } = entry.op;
-        happen(&mut self.objects[object.index()], &mut self.enabled, task, touch)?;
-        self.enabled.remove(task);
-        entry.life = Life::Running;
-        Some(entry.plain_event(task, Plain { kind, touch, order, object, site }))
-    }
-
-    /// Whether a running task could do a plain operation at once.
-    #[inline(always)]
-    pub fn can(&self, task: TaskId, plain: Plain) -> bool {
-        plain.touch != Touch::Take
-            || matches!(&self.object(plain.object).state, State::Mutex(mutex) if mutex.available(task))
-    }
-
-    /// A running task does a plain operation without announcing it, if it succeeds. [`Task::op`] does
-    /// not tell of it.
-    #[inline(always)]
-    pub fn perform_plain(&mut self, task: TaskId, plain: Plain) -> Option<PlainEvent> {
-        let entry = &mut self.tasks[task.index()];
-        assert!(entry.life == Life::Running, "raddle bug: a task that is about to do one thing does another");
-        happen(&mut self.objects[plain.object.index()], &mut self.enabled, task, plain.touch)?;
-        Some(entry.plain_event(task, plain))
-    }
-
     #[inline]
     fn changed(&mut self, id: ObjectId) {
         // No object has the id NONE, so this leaves it out too.
@@ -403,47 +349,6 @@ impl World {
             _ => {}
         }
     }
-}
-
-impl Task {
-    /// One more event of this task, a plain one.
-    #[inline(always)]
-    fn plain_event(&mut self, task: TaskId, plain: Plain) -> PlainEvent {
-        let index = self.events;
-        self.events = index + 1;
-        self.outcome = Outcome::Done;
-        if plain.touch != Touch::Read {
-            self.changed_at = plain.site;
-            self.looks_before = self.looks;
-            self.looks = 0;
-        }
-        PlainEvent { task, index, plain }
-    }
-}
-
-/// A plain operation happens to its object. None, and nothing has happened, if it does not succeed.
-#[inline(always)]
-fn happen(object: &mut Object, enabled: &mut TaskSet, task: TaskId, touch: Touch) -> Option<()> {
-    if matches!(touch, Touch::Take | Touch::Give) {
-        let State::Mutex(mutex) = &mut object.state else { wrong(Kind::Lock, &object.state) };
-        if touch == Touch::Take {
-            if !mutex.available(task) {
-                return None;
-            }
-            mutex.take(task, 1);
-            object.waiting.remove(task);
-            enabled.subtract(&object.waiting);
-        } else {
-            if !mutex.give(task) {
-                return None;
-            }
-            if mutex.owner.is_none() {
-                enabled.union_with(&object.waiting);
-            }
-        }
-    }
-    object.version = object.version.wrapping_add(u32::from(touch != Touch::Read));
-    Some(())
 }
 
 /// The kinds that may have to wait, one bit each.

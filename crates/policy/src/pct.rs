@@ -110,6 +110,9 @@ impl<D: Dice> Pct<D> {
     }
 
     fn welcome(&mut self, tasks: usize) {
+        if !self.begun {
+            self.begin();
+        }
         while self.tasks < tasks {
             let task = TaskId(self.tasks as u32);
             self.tasks += 1;
@@ -199,11 +202,12 @@ impl<D: Dice> Pct<D> {
 
 impl<D: Dice> Policy for Pct<D> {
     fn pick(&mut self, view: &View<'_>) -> Pick {
-        if !self.begun {
-            self.begin();
+        if self.tasks < view.world.tasks().len() {
+            self.welcome(view.world.tasks().len());
         }
-        self.welcome(view.world.tasks().len());
-        self.after_step();
+        if self.step >= self.due {
+            self.after_step();
+        }
         let mut task = self.highest(view);
         while view.enabled.several() && self.gives_way(view, task) {
             task = self.highest(view);

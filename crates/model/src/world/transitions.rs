@@ -10,13 +10,11 @@ use crate::trace::Outcome;
 
 impl World {
     pub(super) fn step_other(&mut self, task: TaskId, pick: u32) -> Outcome {
-        let Op { kind, object, site, .. } = self.tasks[task.index()].op;
+        let Op { kind, site, .. } = self.tasks[task.index()].op;
         match kind {
             // What every run has, at once.
             Kind::Spawn => return Outcome::Spawned(self.add_task(Some(task), site)),
-            Kind::Exit => return self.exit(task),
             Kind::Yield | Kind::End => return Outcome::Done,
-            Kind::Join if self.join(task, object) => return Outcome::Done,
             _ => {}
         }
         let op = self.tasks[task.index()].op;
@@ -80,24 +78,6 @@ impl World {
             _ if succeeds => Outcome::Done,
             _ => miss(op),
         }
-    }
-
-    /// Whether the task that `object` stands for has exited, and `task` no longer waits for that.
-    pub(super) fn join(&mut self, task: TaskId, object: ObjectId) -> bool {
-        let object = &mut self.objects[object.index()];
-        let exited = matches!(object.state, State::Task { exited: true, .. });
-        if exited {
-            object.waiting.remove(task);
-        }
-        exited
-    }
-
-    pub(super) fn exit(&mut self, task: TaskId) -> Outcome {
-        let object = self.tasks[task.index()].object;
-        self.tasks[task.index()].life = Life::Exited;
-        self.live.remove(task);
-        self.changed(object);
-        self.change(object, |state| *state = State::Task { task, exited: true }, Outcome::Done)
     }
 
     /// Changes an object's state and re-asks those who wait for it.

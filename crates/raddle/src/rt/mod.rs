@@ -139,11 +139,17 @@ impl Rt {
             Kind::Load => self.read(kind, order, object, site),
             Kind::Store | Kind::Rmw => self.write(kind, order, object, site),
             Kind::Lock => self.take(order, object, site),
+            Kind::Join => self.join(order, object, site),
             Kind::Unlock => self.give(order, object, site),
             _ => self.access_cell(kind, touch, order, object, site),
         };
         if !mine {
-            self.wait();
+            // Those that are seldom points leave this out of the program's function.
+            if matches!(kind, Kind::Unlock | Kind::CellRead | Kind::CellWrite) {
+                self.wait_elsewhere();
+            } else {
+                self.wait();
+            }
         }
         // It comes back when the operation has been done, or not at all.
         Outcome::Done
@@ -164,6 +170,11 @@ impl Rt {
     #[inline(never)]
     fn take(self, order: Order, object: ObjectId, site: SiteId) -> bool {
         self.arrive_plainly(Plain { kind: Kind::Lock, touch: Touch::Take, order, object, site })
+    }
+
+    #[inline(never)]
+    fn join(self, order: Order, object: ObjectId, site: SiteId) -> bool {
+        self.arrive_plainly(Plain { kind: Kind::Join, touch: Touch::Join, order, object, site })
     }
 
     #[inline(never)]
@@ -189,8 +200,15 @@ impl Rt {
     }
 
     #[inline(never)]
-    fn arrive_plainly_after_all(self, plain: Plain) -> bool {
-        self.arrive_plainly(plain)
+    fn arrive_after_all(
+        self,
+        kind: Kind,
+        touch: Touch,
+        order: Order,
+        object: ObjectId,
+        site: SiteId,
+    ) -> bool {
+        self.arrive_plainly(Plain { kind, touch, order, object, site })
     }
 
     /// An operation that is a point in some plans only.
@@ -198,7 +216,8 @@ impl Rt {
     fn arrive_quietly(self, plain: Plain) -> bool {
         // SAFETY: as above.
         let done = unsafe { (*self.0).perform_quietly(plain) };
-        done || self.arrive_plainly_after_all(plain)
+        let Plain { kind, touch, order, object, site } = plain;
+        done || self.arrive_after_all(kind, touch, order, object, site)
     }
 
     /// Switches away until it is this task's turn.
@@ -240,6 +259,11 @@ impl Rt {
             Turn::Theirs => self.switch(op.site),
             Turn::Special => self.arrive_specially(op),
         }
+    }
+
+    #[cold]
+    fn wait_elsewhere(self) {
+        self.wait();
     }
 
     /// Switches away until it is this task's turn.

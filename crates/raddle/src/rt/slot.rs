@@ -104,6 +104,14 @@ impl Slot {
         self.first_use(rt, site, register)
     }
 
+    /// The same for an object that the run has used.
+    #[inline]
+    pub(crate) fn claimed(&self, rt: Rt) -> ObjectId {
+        self.id(rt, SiteId::UNKNOWN, || {
+            panic!("raddle bug: a guard of an object that the run has never seen")
+        })
+    }
+
     #[cold]
     fn first_use(&self, rt: Rt, site: SiteId, register: impl FnOnce() -> State) -> ObjectId {
         let id = rt.with(|run| run.engine.world().objects().len() as u64);

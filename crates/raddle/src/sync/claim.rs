@@ -43,14 +43,6 @@ impl<G> Held<G> {
             Held::Outside(_) => None,
         }
     }
-
-    /// The real guard; what is left holds nothing.
-    pub(crate) fn take_outside(&mut self) -> Option<G> {
-        match std::mem::replace(self, Held::Inside(Mark(0), ObjectId::NONE)) {
-            Held::Outside(guard) => Some(guard),
-            Held::Inside(..) => None,
-        }
-    }
 }
 
 /// How many threads outside of runs are at an object that has no real lock to ask.

@@ -59,7 +59,7 @@ impl Condvar {
         limit: Option<Duration>,
         site: SiteId,
     ) -> (MutexGuard<'a, T>, bool) {
-        let Some((rt, mutex)) = guard.held.inside() else { return self.wait_outside(guard, limit) };
+        let Some((rt, mutex)) = guard.inside() else { return self.wait_outside(guard, limit) };
         let op = Op::new(Kind::Wait, self.object(rt, site), site).second(mutex);
         let op = match limit {
             None => op,

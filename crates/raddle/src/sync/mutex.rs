@@ -1,9 +1,9 @@
 //! `Mutex` as std has it.
 
 use crate::rt::site::here;
-use crate::rt::slot::Slot;
+use crate::rt::slot::{Mark, Slot};
 use crate::rt::{self, Rt};
-use crate::sync::claim::{self, Held};
+use crate::sync::claim;
 use crate::sync::poison::{Flag, Guard as PoisonGuard};
 use raddle_model::objects::State;
 use raddle_model::objects::mutex::Mutex as Model;
@@ -11,10 +11,10 @@ use raddle_model::{Kind, Mode, ObjectId, Op, Outcome, SiteId};
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
+use std::mem::{self, ManuallyDrop, MaybeUninit};
 use std::ops::{Deref, DerefMut};
 use std::panic::{RefUnwindSafe, UnwindSafe};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 type RealGuard<'a> = std::sync::MutexGuard<'a, ()>;
@@ -29,7 +29,11 @@ pub struct Mutex<T: ?Sized> {
     /// Whether a guard made inside the run exists. While the run goes on the engine sees to it that
     /// this is free for whoever gets the lock; when it is over, this alone protects the data.
     held: AtomicBool,
+    /// Where the holder inside a run has taken it; there it gives it back. Belongs to the holder.
+    site: AtomicU32,
     outside: std::sync::Mutex<()>,
+    /// The real guard, while a thread outside of runs holds the mutex. Belongs to that thread.
+    real: UnsafeCell<MaybeUninit<RealGuard<'static>>>,
     data: UnsafeCell<T>,
 }
 
@@ -50,7 +54,9 @@ impl<T> Mutex<T> {
             slot: Slot::new(),
             poison: Flag::new(),
             held: AtomicBool::new(false),
+            site: AtomicU32::new(0),
             outside: std::sync::Mutex::new(()),
+            real: UnsafeCell::new(MaybeUninit::uninit()),
             data: UnsafeCell::new(value),
         }
     }
@@ -85,33 +91,42 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let site = here!();
-        let Some(rt) = rt::current() else { return self.lock_outside(site) };
+        let Some(rt) = rt::current() else { return self.lock_outside() };
         let object = self.object(rt, site);
         rt.arrive(Op::new(Kind::Lock, object, site));
-        match self.enter(rt, object) {
-            Some(held) => self.guard(held, site),
+        if !self.enter(rt, site) {
             // The run is over, and this lock, asked for by a destructor, will never be free.
-            None => rt.give_up(),
+            rt.give_up();
         }
+        self.guard(rt.mark())
     }
 
-    /// The engine has let the task have it. None if a guard exists all the same: the run is over.
+    /// The engine has let the task have it. False if a guard exists all the same: the run is over.
     #[inline]
-    fn enter<'a>(&'a self, rt: Rt, object: ObjectId) -> Option<Held<RealGuard<'a>>> {
+    fn enter(&self, rt: Rt, site: SiteId) -> bool {
         if self.held.load(Ordering::Relaxed) {
             assert!(rt.ending(), "raddle bug: two tasks hold one mutex");
-            return None;
+            return false;
         }
         self.held.store(true, Ordering::Relaxed);
-        Some(Held::Inside(rt.mark(), object))
+        self.site.store(site.0, Ordering::Relaxed);
+        true
     }
 
     #[cold]
-    fn lock_outside(&self, site: SiteId) -> LockResult<MutexGuard<'_, T>> {
+    fn lock_outside(&self) -> LockResult<MutexGuard<'_, T>> {
         // Our own flag says whether it is poisoned.
-        let outside = self.outside.lock().unwrap_or_else(PoisonError::into_inner);
+        self.keep(self.outside.lock().unwrap_or_else(PoisonError::into_inner));
+        self.guard(OUTSIDE)
+    }
+
+    /// Keeps the real guard until ours is dropped.
+    fn keep(&self, real: RealGuard<'_>) {
         self.slot.assert_free();
-        self.guard(Held::Outside(outside), site)
+        // SAFETY: it is taken out while our guard borrows this mutex, or never.
+        let real = unsafe { mem::transmute::<RealGuard<'_>, RealGuard<'static>>(real) };
+        // SAFETY: whoever holds the real lock owns this place.
+        unsafe { (*self.real.get()).write(real) };
     }
 
     /// See [`std::sync::Mutex::try_lock`].
@@ -121,12 +136,14 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         let site = here!();
-        let held = match rt::current() {
+        let mark = match rt::current() {
             Some(rt) => {
                 let object = self.object(rt, site);
                 let outcome = rt.arrive(Op::new(Kind::Lock, object, site).mode(Mode::Try));
-                let held = if outcome == Outcome::Done { self.enter(rt, object) } else { None };
-                held.ok_or(TryLockError::WouldBlock)?
+                if outcome != Outcome::Done || !self.enter(rt, site) {
+                    return Err(TryLockError::WouldBlock);
+                }
+                rt.mark()
             }
             None => {
                 let outside = match self.outside.try_lock() {
@@ -134,17 +151,17 @@ impl<T: ?Sized> Mutex<T> {
                     Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
                     Err(TryLockError::WouldBlock) => return Err(TryLockError::WouldBlock),
                 };
-                self.slot.assert_free();
-                Held::Outside(outside)
+                self.keep(outside);
+                OUTSIDE
             }
         };
-        Ok(self.guard(held, site)?)
+        Ok(self.guard(mark)?)
     }
 
     #[inline]
-    fn guard<'a>(&'a self, held: Held<RealGuard<'a>>, site: SiteId) -> LockResult<MutexGuard<'a, T>> {
-        let poison = self.poison.guard();
-        self.poison.wrap(MutexGuard { lock: self, poison, held, site, not_send: PhantomData })
+    fn guard(&self, mark: Mark) -> LockResult<MutexGuard<'_, T>> {
+        let made = mark.0 << 1 | u64::from(self.poison.guard().panicking());
+        self.poison.wrap(MutexGuard { lock: self, made, not_send: PhantomData })
     }
 
     /// See [`std::sync::Mutex::is_poisoned`].
@@ -199,13 +216,19 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
 /// Gives the mutex back when dropped, as [`std::sync::MutexGuard`].
 #[must_use = "if unused the Mutex will immediately unlock"]
 #[clippy::has_significant_drop]
+///
+/// Two words, so that it travels in registers: a larger one would be copied through memory, piece by
+/// piece, and a processor waits for such copies.
 pub struct MutexGuard<'a, T: ?Sized + 'a> {
     lock: &'a Mutex<T>,
-    poison: PoisonGuard,
-    pub(super) held: Held<RealGuard<'a>>,
-    site: SiteId,
+    /// The mark of the run that it was made in, 0 outside; in the lowest bit whether its holder was
+    /// panicking then.
+    made: u64,
     not_send: PhantomData<*const ()>,
 }
+
+/// No run's mark: for guards made outside.
+const OUTSIDE: Mark = Mark(0);
 
 // SAFETY: as for std's guard: a shared guard gives out shared references only.
 unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
@@ -215,11 +238,35 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// `wait` never comes back, nothing is given back.
     pub(super) fn apart<R>(self, wait: impl FnOnce() -> R) -> (Self, R) {
         let guard = ManuallyDrop::new(self);
+        let site = guard.lock.site.load(Ordering::Relaxed);
         guard.lock.held.store(false, Ordering::Relaxed);
         let result = wait();
         let taken = guard.lock.held.swap(true, Ordering::Relaxed);
         assert!(!taken, "raddle bug: a wait ended while another task holds the mutex");
+        guard.lock.site.store(site, Ordering::Relaxed);
         (ManuallyDrop::into_inner(guard), result)
+    }
+
+    /// The run and the object to give back to. None outside, and for a guard that has outlived its
+    /// run: what it held was given back with the run.
+    #[inline]
+    pub(super) fn inside(&self) -> Option<(Rt, ObjectId)> {
+        let rt = rt::current().filter(|rt| rt.mark().0 == self.made >> 1)?;
+        Some((rt, self.lock.slot.claimed(rt)))
+    }
+
+    fn is_outside(&self) -> bool {
+        self.made >> 1 == OUTSIDE.0
+    }
+
+    /// The real guard, out of the mutex.
+    ///
+    /// # Safety
+    /// This guard must have been made outside, and it must not be used again before another real
+    /// guard is kept.
+    unsafe fn take_real(&self) -> RealGuard<'a> {
+        // SAFETY: `keep` has put it there for this guard, and nobody takes it twice.
+        unsafe { (*self.lock.real.get()).assume_init_read() }
     }
 
     /// For a wait outside of runs: `wait` gives the real lock back and takes it again.
@@ -227,12 +274,14 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         self,
         wait: impl FnOnce(RealGuard<'a>) -> (RealGuard<'a>, R),
     ) -> (Self, R) {
-        let mut guard = ManuallyDrop::new(self);
-        let real = guard.held.take_outside().expect(
+        assert!(
+            self.is_outside(),
             "raddle: a guard can be used only inside the run that made it, and this one has outlived its run",
         );
-        let (real, result) = wait(real);
-        guard.held = Held::Outside(real);
+        let guard = ManuallyDrop::new(self);
+        // SAFETY: it was made outside, and is out of reach until the next real guard is kept.
+        let (real, result) = wait(unsafe { guard.take_real() });
+        guard.lock.keep(real);
         (ManuallyDrop::into_inner(guard), result)
     }
 
@@ -262,13 +311,19 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        if let Held::Inside(..) = self.held {
-            let Some((rt, object)) = self.held.inside() else { return };
-            // First, since the operation does not come back if the run ends meanwhile.
-            self.lock.held.store(false, Ordering::Relaxed);
-            rt.arrive(Op::new(Kind::Unlock, object, self.site));
+        let poison = PoisonGuard::new(self.made & 1 == 1);
+        if self.is_outside() {
+            self.lock.poison.done(&poison);
+            // SAFETY: it was made outside, and is gone after this.
+            drop(unsafe { self.take_real() });
+            return;
         }
-        self.lock.poison.done(&self.poison);
+        let Some((rt, object)) = self.inside() else { return };
+        let site = SiteId(self.lock.site.load(Ordering::Relaxed));
+        // First, since the operation does not come back if the run ends meanwhile.
+        self.lock.held.store(false, Ordering::Relaxed);
+        rt.arrive(Op::new(Kind::Unlock, object, site));
+        self.lock.poison.done(&poison);
     }
 }
 

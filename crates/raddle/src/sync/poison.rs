@@ -17,6 +17,18 @@ pub(crate) struct Guard {
     panicking: bool,
 }
 
+impl Guard {
+    #[inline]
+    pub(crate) fn new(panicking: bool) -> Guard {
+        Guard { panicking }
+    }
+
+    #[inline]
+    pub(crate) fn panicking(&self) -> bool {
+        self.panicking
+    }
+}
+
 impl Flag {
     pub(crate) const fn new() -> Flag {
         Flag(AtomicBool::new(false))

@@ -1,0 +1,158 @@
+//! Plain operations ([`Plain`]) in the world: the same rules as for all others, written down once more
+//! so that a step is one visit to its task and one to its object.
+
+use super::{Life, Task, World, wrong};
+use crate::ids::TaskId;
+use crate::objects::{Object, State};
+use crate::op::{Kind, Op, Plain, Touch};
+use crate::taskset::TaskSet;
+use crate::trace::{Outcome, PlainEvent};
+
+impl World {
+    /// As [`World::announce`].
+    #[inline(always)]
+    pub fn announce_plain(&mut self, task: TaskId, plain: Plain) -> bool {
+        let entry = &mut self.tasks[task.index()];
+        assert!(entry.life == Life::Running, "raddle bug: a task announces twice");
+        entry.op = plain.op();
+        entry.life = Life::Pending;
+        entry.touch = Some(plain.touch);
+        let enabled = match plain.touch {
+            Touch::Take => {
+                let object = &mut self.objects[plain.object.index()];
+                let State::Mutex(mutex) = &object.state else { wrong(plain.kind, &object.state) };
+                if mutex.owner != Some(task) || !mutex.recursive {
+                    object.waiting.insert(task);
+                }
+                mutex.available(task)
+            }
+            Touch::Join => {
+                let object = &mut self.objects[plain.object.index()];
+                object.waiting.insert(task);
+                has_exited(object)
+            }
+            _ => true,
+        };
+        // A running task is in no set, so there is nothing to take out.
+        if enabled {
+            self.enabled.insert(task);
+        }
+        enabled
+    }
+
+    /// Whether a running task could do a plain operation at once.
+    #[inline(always)]
+    pub fn can(&self, task: TaskId, plain: Plain) -> bool {
+        match plain.touch {
+            Touch::Take => {
+                matches!(&self.object(plain.object).state, State::Mutex(mutex) if mutex.available(task))
+            }
+            Touch::Join => has_exited(self.object(plain.object)),
+            _ => true,
+        }
+    }
+
+    /// The task does what it was about to do, if that is plain and succeeds; otherwise nothing has
+    /// happened.
+    #[inline(always)]
+    pub fn step_plain(&mut self, task: TaskId) -> Option<PlainEvent> {
+        let entry = &mut self.tasks[task.index()];
+        let touch = entry.touch?;
+        if entry.life != Life::Pending {
+            return None;
+        }
+        let Op { kind, order, object, site, .. } = entry.op;
+        happen(&mut self.objects[object.index()], &mut self.enabled, task, touch)?;
+        self.enabled.remove(task);
+        entry.life = Life::Running;
+        let event = entry.plain_event(task, Plain { kind, touch, order, object, site });
+        if touch == Touch::Exit {
+            self.leave(task);
+        }
+        Some(event)
+    }
+
+    /// A running task does a plain operation without announcing it, if it succeeds. [`Task::op`] does
+    /// not tell of it.
+    #[inline(always)]
+    pub fn perform_plain(&mut self, task: TaskId, plain: Plain) -> Option<PlainEvent> {
+        let entry = &mut self.tasks[task.index()];
+        assert!(entry.life == Life::Running, "raddle bug: a task that is about to do one thing does another");
+        happen(&mut self.objects[plain.object.index()], &mut self.enabled, task, plain.touch)?;
+        let event = entry.plain_event(task, plain);
+        if plain.touch == Touch::Exit {
+            self.leave(task);
+        }
+        Some(event)
+    }
+
+    #[inline(never)]
+    fn leave(&mut self, task: TaskId) {
+        self.tasks[task.index()].life = Life::Exited;
+        self.live.remove(task);
+    }
+}
+
+impl Task {
+    /// One more event of this task, a plain one.
+    #[inline(always)]
+    fn plain_event(&mut self, task: TaskId, plain: Plain) -> PlainEvent {
+        let index = self.events;
+        self.events = index + 1;
+        self.outcome = Outcome::Done;
+        if plain.touch != Touch::Read {
+            self.changed_at = plain.site;
+            self.looks_before = self.looks;
+            self.looks = 0;
+        }
+        PlainEvent { task, index, plain }
+    }
+}
+
+#[inline]
+fn has_exited(object: &Object) -> bool {
+    matches!(object.state, State::Task { exited: true, .. })
+}
+
+/// A plain operation happens to its object. None, and nothing has happened, if it does not succeed.
+#[inline(always)]
+fn happen(object: &mut Object, enabled: &mut TaskSet, task: TaskId, touch: Touch) -> Option<()> {
+    if touch >= Touch::Take && touch < Touch::Exit {
+        let State::Mutex(mutex) = &mut object.state else { wrong(Kind::Lock, &object.state) };
+        if touch == Touch::Take {
+            if !mutex.available(task) {
+                return None;
+            }
+            mutex.take(task, 1);
+            object.waiting.remove(task);
+            enabled.subtract(&object.waiting);
+        } else {
+            if !mutex.give(task) {
+                return None;
+            }
+            if mutex.owner.is_none() {
+                enabled.union_with(&object.waiting);
+            }
+        }
+    } else if matches!(touch, Touch::Join | Touch::Exit) {
+        end(object, enabled, task, touch)?;
+    }
+    object.version = object.version.wrapping_add(u32::from(!touch.reads()));
+    Some(())
+}
+
+/// The end of a task, and waiting for it.
+#[inline(never)]
+fn end(object: &mut Object, enabled: &mut TaskSet, task: TaskId, touch: Touch) -> Option<()> {
+    let State::Task { exited, .. } = &mut object.state else { wrong(Kind::Join, &object.state) };
+    if touch == Touch::Join {
+        if !*exited {
+            return None;
+        }
+        object.waiting.remove(task);
+        return Some(());
+    }
+    *exited = true;
+    enabled.union_with(&object.waiting);
+    Some(())
+}
