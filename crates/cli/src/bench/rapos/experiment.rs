@@ -67,6 +67,19 @@ impl Conditions {
     }
 }
 
+/// The conditions in words.
+pub(crate) fn told(points: Points, starts: Starts) -> String {
+    let switched = match points {
+        Points::Sync => "switches before synchronization only",
+        Points::Racy => "switches before synchronization and before racing accesses",
+    };
+    let started = match starts {
+        Starts::Points => "starting a thread is a point, as in Java",
+        Starts::Free => "starting a thread is no point, as in raddle",
+    };
+    format!("{switched}; {started}")
+}
+
 /// A subject that is run again and again.
 pub(crate) struct Bench {
     target: LibraryTarget,

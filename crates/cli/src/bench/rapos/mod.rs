@@ -174,12 +174,13 @@ fn draw(args: &Args, results: &mut Results) -> Result<(), Problem> {
             let here = |row: (&str, &str)| row == (points.name(), starts.name());
             let rows: Vec<_> = results.table1.iter().filter(|row| here((row.points, row.starts))).collect();
             let lists: Vec<_> = results.fig7.iter().filter(|row| here((row.points, row.starts))).collect();
+            let told = experiment::told(points, starts);
             let mut files = Vec::new();
             if !rows.is_empty() {
-                files.push((name("fig6"), plot::distribution(&table1::chart(&rows))));
+                files.push((name("fig6"), plot::distribution(&table1::chart(&rows, &told))));
             }
             if !lists.is_empty() {
-                files.push((name("fig7"), plot::bars(&fig7::chart(&lists, args.experiments))));
+                files.push((name("fig7"), plot::bars(&fig7::chart(&lists, &told, args.experiments))));
             }
             for (path, svg) in files {
                 output::write(&path, svg)?;
