@@ -114,6 +114,11 @@ impl<A: Analysis, B: Analysis> Analysis for (A, B) {
         self.0.event(event, world);
         self.1.event(event, world);
     }
+    #[inline]
+    fn plain(&mut self, event: PlainEvent, world: &World) {
+        self.0.plain(event, world);
+        self.1.plain(event, world);
+    }
 }
 
 impl<A: Analysis> Analysis for Option<A> {
@@ -127,6 +132,12 @@ impl<A: Analysis> Analysis for Option<A> {
     fn event(&mut self, event: &Event, world: &World) {
         if let Some(analysis) = self {
             analysis.event(event, world);
+        }
+    }
+    #[inline]
+    fn plain(&mut self, event: PlainEvent, world: &World) {
+        if let Some(analysis) = self {
+            analysis.plain(event, world);
         }
     }
 }

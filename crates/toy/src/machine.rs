@@ -114,8 +114,13 @@ impl<'p, P: Policy> Machine<'p, P> {
 
     /// One run. The policy must be the plan's.
     pub fn run(&mut self, plan: &Plan) -> ToyRun {
+        self.run_as(plan, true)
+    }
+
+    /// One run whose schedule has no checks unless they are asked for.
+    pub fn run_as(&mut self, plan: &Plan, checks: bool) -> ToyRun {
         assert!(!plan.points.spawns, "the toy front end makes tasks at once");
-        self.begin(plan);
+        self.begin(plan, checks);
         self.spawned[0] = Some(TaskId::MAIN);
         self.add_task(0, None);
         let mut next = match self.next_op(TaskId::MAIN) {
@@ -133,8 +138,8 @@ impl<'p, P: Policy> Machine<'p, P> {
         self.result()
     }
 
-    fn begin(&mut self, plan: &Plan) {
-        self.engine.begin(plan, true);
+    fn begin(&mut self, plan: &Plan, checks: bool) {
+        self.engine.begin(plan, checks);
         self.tasks.clear();
         self.spawned = vec![None; self.program.tasks.len()];
         self.memory.clear();

@@ -12,6 +12,7 @@ mod generator;
 mod mutants;
 mod preemption;
 mod process_end;
+mod quick;
 mod reachable;
 mod releases;
 mod replay;
