@@ -67,6 +67,16 @@ impl Default for Fiber {
     }
 }
 
+impl Drop for Fiber {
+    /// Only in the middle of a run, if we have panicked ourselves: what lies on the stack is leaked.
+    fn drop(&mut self) {
+        if let Some(stack) = &mut self.stack {
+            // SAFETY: nothing on this stack runs again.
+            unsafe { stack.force_reset() };
+        }
+    }
+}
+
 impl std::fmt::Debug for Fiber {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Fiber").field("name", &self.name).finish_non_exhaustive()

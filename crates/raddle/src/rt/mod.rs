@@ -193,10 +193,11 @@ impl Rt {
     fn arrive_plainly(self, plain: Plain) -> bool {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
         let turn = unsafe { (*self.0).turn(plain) };
-        if let Turn::Special = turn {
-            self.arrive_specially(plain.op());
+        match turn {
+            Turn::Mine(_) => true,
+            Turn::Theirs => false,
+            Turn::Special => self.arrive_specially(plain.op()).is_some(),
         }
-        !matches!(turn, Turn::Theirs)
     }
 
     #[inline(never)]
@@ -257,7 +258,7 @@ impl Rt {
         match turn {
             Turn::Mine(outcome) => outcome,
             Turn::Theirs => self.switch(op.site),
-            Turn::Special => self.arrive_specially(op),
+            Turn::Special => self.arrive_specially(op).unwrap_or_else(|| self.switch(op.site)),
         }
     }
 
@@ -293,21 +294,23 @@ impl Rt {
         unreachable!("raddle bug: a task that was given up runs again")
     }
 
+    /// An operation of a run that is over, or the first of a task. None if the task must wait for its
+    /// turn.
     #[cold]
-    fn arrive_specially(self, op: Op) -> Outcome {
+    fn arrive_specially(self, op: Op) -> Option<Outcome> {
         if self.ending() {
-            return self.arrive_late(op);
+            return Some(self.arrive_late(op));
         }
         // A task that was just made: others see what it is about to do before anybody goes on.
         let me = self.running();
         if !self.with(|run| run.engine.is_point(&op)) {
-            return self.with(|run| run.engine.perform(me, op));
+            return Some(self.with(|run| run.engine.perform(me, op)));
         }
         self.with(|run| {
             run.engine.announce(me, op);
             run.starting = false;
         });
-        self.switch(op.site)
+        None
     }
 
     /// An operation after the run is over, in a destructor or after a swallowed unwinding.
@@ -348,8 +351,11 @@ impl Rt {
     /// Makes a task that runs `body`, and lets it run to its first operation.
     ///
     /// # Safety
-    /// What `body` borrows must outlive the task.
-    pub(crate) unsafe fn spawn<F: FnOnce()>(self, name: Option<Arc<str>>, site: SiteId, body: F) -> TaskId {
+    /// What `body` borrows must outlive the task. It must not unwind.
+    pub(crate) unsafe fn spawn<F>(self, name: Option<Arc<str>>, site: SiteId, body: F) -> TaskId
+    where
+        F: FnOnce() -> std::thread::Result<()>,
+    {
         if self.ending() {
             self.arrive_late(Op::new(Kind::Spawn, ObjectId::NONE, site));
             self.give_up();
@@ -383,8 +389,9 @@ impl Rt {
     }
 
     /// The life of a task: its body, its thread locals, its last operation.
-    pub(crate) fn task(self, last: Kind, body: impl FnOnce()) {
-        let result = catch_unwind(AssertUnwindSafe(body));
+    /// The body gives back how it ended, and never unwinds.
+    pub(crate) fn task(self, last: Kind, body: impl FnOnce() -> std::thread::Result<()>) {
+        let result = body();
         let me = self.running();
         let over = self.with(|run| {
             run.fibers[me.index()].unwinding = false;
@@ -549,7 +556,11 @@ pub(crate) fn drive(rt: Rt, body: &(dyn Fn() + Send + Sync)) -> Verdict {
         }
         let stack = run.stack();
         // SAFETY: `body` outlives this function, which does not return before the fiber is gone.
-        unsafe { run.fibers[0].begin(rt, stack, move |rt| rt.task(Kind::End, body)) };
+        unsafe {
+            run.fibers[0].begin(rt, stack, move |rt| {
+                rt.task(Kind::End, || catch_unwind(AssertUnwindSafe(body)));
+            });
+        }
     });
     let mut task = TaskId::MAIN;
     loop {

@@ -28,7 +28,7 @@ impl<T> Awaited<T> {
     /// Makes a task. `done` is told, on that task and after everything of `f`, whether it panicked.
     ///
     /// # Safety
-    /// What `f`, its result and `done` borrow must outlive the task.
+    /// What `f`, its result and `done` borrow must outlive the task. `done` must not unwind.
     pub(super) unsafe fn spawn<F: FnOnce() -> T>(
         rt: Rt,
         name: Option<Arc<str>>,
@@ -49,10 +49,11 @@ impl<T> Awaited<T> {
             // SAFETY: nobody reads before this task has exited.
             unsafe { *result.0.get() = Some(value) };
             // If nobody holds the handle any more, the value is dropped here, as std does.
-            if panics::catch(move || drop(result)).is_err() {
+            if (panicked || std::mem::needs_drop::<T>()) && panics::catch(move || drop(result)).is_err() {
                 panics::abort_run(rt, "thread result panicked on drop");
             }
             done(panicked);
+            Ok(())
         };
         // SAFETY: passed on to the caller.
         let task = unsafe { rt.spawn(name, site, body) };
