@@ -12,6 +12,9 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// says how it ended. A front end calls this once, with the fingerprint that it has computed
     /// (0 if it has none); without it the last events of a replay go unchecked.
     pub fn close(&mut self, fingerprint: u128) -> Verdict {
+        if !self.repeats && matches!(self.verdict, Some(Verdict::Finished)) {
+            return Verdict::Finished;
+        }
         let verdict = self.verdict.clone();
         let verdict = verdict.expect("raddle bug: a run is closed that is not over");
         if !self.repeats || matches!(verdict, Verdict::Cut | Verdict::Diverged(_)) {

@@ -66,13 +66,14 @@ impl CarrierId {
         let runs = (RUNS[self.0].load(Ordering::Relaxed) & !TAKEN) + 1;
         RUNS[self.0].store(runs | TAKEN, Ordering::Relaxed);
         let mark = (self.0 as u64) << 32 | (runs & 0xffff_ffff);
-        LIVE[self.0].store(mark, Ordering::SeqCst);
+        // Whoever sees a stamp of this run sees this too: the stamp is written later, and releases.
+        LIVE[self.0].store(mark, Ordering::Release);
         Mark(mark)
     }
 
     /// The run is over: its objects are free again.
     pub(crate) fn end_run(&self) {
-        LIVE[self.0].store(0, Ordering::SeqCst);
+        LIVE[self.0].store(0, Ordering::Release);
     }
 }
 
