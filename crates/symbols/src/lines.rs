@@ -96,7 +96,8 @@ mod tests {
 
     #[test]
     fn names_are_those_of_the_source() {
-        let names = ["_ZN4bank7depositEi", "main", "memcpy@@GLIBC_2.14", "_ZN4core3ptr4read17h0123456789abcdefE"];
+        let names =
+            ["_ZN4bank7depositEi", "main", "memcpy@@GLIBC_2.14", "_ZN4core3ptr4read17h0123456789abcdefE"];
         assert_eq!(names.map(demangled), ["bank::deposit(int)", "main", "memcpy", "core::ptr::read"]);
     }
 }

@@ -51,8 +51,10 @@ impl Module {
         let file = object::File::parse(bytes)?;
         let dwarf = Arc::new(dwarf::load(&file));
         let context = addr2line::Context::from_arc_dwarf(Arc::clone(&dwarf))?;
-        let (functions, data) =
-            (symbols(&file, |kind| kind == SymbolKind::Text), symbols(&file, |kind| kind == SymbolKind::Data));
+        let (functions, data) = (
+            symbols(&file, |kind| kind == SymbolKind::Text),
+            symbols(&file, |kind| kind == SymbolKind::Data),
+        );
         Ok(Module { context, dwarf, functions, data, globals: OnceCell::new() })
     }
 

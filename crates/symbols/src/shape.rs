@@ -78,8 +78,7 @@ impl Shape {
         }
         let file = ElfFile64::<Endianness>::parse(bytes).map_err(|_| Unfit::NotElf)?;
         let (header, endian) = (file.elf_header(), file.endian());
-        let segment =
-            |kind| file.elf_program_headers().iter().any(|segment| segment.p_type(endian) == kind);
+        let segment = |kind| file.elf_program_headers().iter().any(|segment| segment.p_type(endian) == kind);
         let interpreter = segment(elf::PT_INTERP);
         let kind = match header.e_type(endian) {
             elf::ET_EXEC => Kind::Executable,

@@ -99,7 +99,13 @@ fn collect(dwarf: &Dwarf, unit: &Unit<Reader>, index: usize, known: &mut Vec<Glo
 
 type Entry = DebuggingInformationEntry<Reader>;
 
-fn global(dwarf: &Dwarf, unit: &Unit<Reader>, index: usize, entry: &Entry, scopes: &[&str]) -> Option<Global> {
+fn global(
+    dwarf: &Dwarf,
+    unit: &Unit<Reader>,
+    index: usize,
+    entry: &Entry,
+    scopes: &[&str],
+) -> Option<Global> {
     let offset = address(dwarf, unit, entry)?;
     // A member or a variable of a namespace is declared in one place and defined in another.
     let declared = reference(entry, gimli::DW_AT_specification).and_then(|at| unit.entry(at).ok());
@@ -157,7 +163,8 @@ fn declaration(dwarf: &Dwarf, unit: &Unit<Reader>, entry: &Entry) -> (String, u3
         let file = header.file(index)?;
         let string = |value| dwarf.attr_string(unit, value).ok().map(|found| text(&found));
         let mut path = unit.comp_dir.as_ref().map(text).unwrap_or_default();
-        for part in [file.directory(header).and_then(string), string(file.path_name())].into_iter().flatten() {
+        for part in [file.directory(header).and_then(string), string(file.path_name())].into_iter().flatten()
+        {
             path = if part.starts_with('/') { part } else { format!("{path}/{part}") };
         }
         Some(plain(&path))
@@ -226,7 +233,14 @@ fn children(unit: &Unit<Reader>, parent: &Entry, mut visit: impl FnMut(&Entry)) 
 }
 
 /// Adds to a path the part of a value of that type that lies so many bytes into it.
-fn describe(dwarf: &Dwarf, unit: &Unit<Reader>, kind: UnitOffset, start: u64, path: &mut String, depth: usize) {
+fn describe(
+    dwarf: &Dwarf,
+    unit: &Unit<Reader>,
+    kind: UnitOffset,
+    start: u64,
+    path: &mut String,
+    depth: usize,
+) {
     let inner = resolved(unit, kind, depth).filter(|_| depth > 0).and_then(|entry| match entry.tag() {
         gimli::DW_TAG_array_type => element(unit, &entry, start),
         gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type | gimli::DW_TAG_union_type => {
