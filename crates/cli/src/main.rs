@@ -4,6 +4,7 @@
 mod bench;
 mod calling;
 mod demo;
+mod hapset;
 mod minimize;
 mod output;
 mod problem;
@@ -35,6 +36,7 @@ enum Command {
     Replay(replay::Args),
     Minimize(minimize::Args),
     Show(show::Args),
+    Hapset(hapset::Args),
     Bench(bench::Args),
 }
 
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         Command::Replay(args) => replay::run(&args),
         Command::Minimize(args) => minimize::run(&args),
         Command::Show(args) => show::run(&args),
+        Command::Hapset(args) => hapset::run(&args),
         Command::Bench(args) => bench::run(&args),
     };
     match result {

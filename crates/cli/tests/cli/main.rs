@@ -4,6 +4,7 @@ mod bench;
 mod demo;
 mod errors;
 mod fixture;
+mod hapset;
 mod lines;
 mod readme;
 mod support;
