@@ -6,6 +6,7 @@ mod cache;
 mod calling;
 mod cc;
 mod demo;
+mod hapset;
 mod minimize;
 mod output;
 mod problem;
@@ -41,6 +42,7 @@ enum Command {
     Replay(replay::Args),
     Minimize(minimize::Args),
     Show(show::Args),
+    Hapset(hapset::Args),
     Bench(bench::Args),
 }
 
@@ -68,6 +70,7 @@ fn main() -> ExitCode {
         Command::Replay(args) => replay::run(&args),
         Command::Minimize(args) => minimize::run(&args),
         Command::Show(args) => show::run(&args),
+        Command::Hapset(args) => hapset::run(&args),
         Command::Bench(args) => bench::run(&args),
     };
     match result {

@@ -5,6 +5,7 @@ mod cc;
 mod demo;
 mod errors;
 mod fixture;
+mod hapset;
 mod lines;
 mod readme;
 mod support;
