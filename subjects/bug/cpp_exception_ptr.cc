@@ -5,7 +5,7 @@
 #include <string>
 #include <thread>
 
-static std::mutex lock;
+[[maybe_unused]] static std::mutex lock;
 static std::exception_ptr failure;
 static bool failed;
 

@@ -4,7 +4,7 @@
 #include <sstream>
 #include <thread>
 
-static std::mutex lock;
+[[maybe_unused]] static std::mutex lock;
 static std::string text;
 
 static void say(char letter) {

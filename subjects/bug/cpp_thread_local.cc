@@ -2,7 +2,7 @@
 #include <mutex>
 #include <thread>
 
-static std::mutex lock;
+[[maybe_unused]] static std::mutex lock;
 static int total;
 
 struct Counted {
