@@ -38,6 +38,8 @@ pub const SWEEPS: &[Sweep] = &[
     sweep("lock_programs", 200, 4_000, "random programs whose lock cycles are compared with deadlocks"),
     sweep("hapset_programs", 2_000, 50_000, "random programs whose HaPSets are recomputed by definition"),
     sweep("ok_runs", 1_000, 10_000, "runs of each correct program, per strategy, without a report"),
+    sweep("native_bug_runs", 500, 10_000, "runs of each C and C++ program with a bug, per compiler"),
+    sweep("native_ok_runs", 200, 10_000, "runs of each mended C and C++ program, per compiler"),
     sweep("rapos_experiments", 5, 25, "repetitions of each experiment of table 1"),
 ];
 
