@@ -1,6 +1,7 @@
 //! `raddle bench`: the tables and figures of the papers, re-run, and our own speed.
 
 mod grid;
+mod native;
 mod rapos;
 mod speed;
 
@@ -19,11 +20,13 @@ pub(crate) struct Args {
 enum Bench {
     Rapos(rapos::Args),
     Speed(speed::Args),
+    Native(native::Args),
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     match &args.bench {
         Bench::Rapos(args) => rapos::run(args),
         Bench::Speed(args) => speed::run(args),
+        Bench::Native(args) => native::run(args),
     }
 }
