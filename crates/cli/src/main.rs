@@ -5,10 +5,12 @@ mod bench;
 mod calling;
 mod demo;
 mod minimize;
+mod native;
 mod output;
 mod problem;
 mod progress;
 mod replay;
+mod run;
 mod runner;
 mod seed;
 mod show;
@@ -30,6 +32,7 @@ const EXIT_CODES: &str = "Exit codes: 0 nothing was found, 1 a failure was found
 
 #[derive(Subcommand, Debug)]
 enum Command {
+    Run(run::Args),
     Demo(demo::Args),
     Strategies(strategies::Args),
     Replay(replay::Args),
@@ -52,6 +55,7 @@ const EXIT_NOT_CONTROLLED: u8 = 3;
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Run(args) => run::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Strategies(args) => strategies::run(&args),
         Command::Replay(args) => replay::run(&args),

@@ -14,6 +14,7 @@ mod error;
 pub mod failure;
 mod pack;
 pub mod plan;
+pub mod report;
 pub mod schedule;
 pub mod sites;
 mod v1;
@@ -21,8 +22,9 @@ mod version;
 
 pub use error::{What, WireError};
 pub use failure::{FailureFile, Found, ObjectInfo, Place, Target};
+pub use report::RunReport;
 pub use sites::SiteKey;
-pub use version::{FailureVersion, PlanVersion, ScheduleVersion};
+pub use version::{FailureVersion, PlanVersion, ReportVersion, ScheduleVersion};
 
 /// What made a file: the version of this tool.
 pub const TOOL_VERSION: &str = env!("CARGO_PKG_VERSION");
