@@ -26,7 +26,8 @@ fn main() {
     let library = built.join("libraddle_rt.so");
     let exports = exports(&library);
     let dynamic: String = exports.lines().map(|name| format!("{name};\n")).collect();
-    fs::write(out.join("raddle_rt.list"), format!("{{\n{dynamic}}};\n")).expect("the output directory is writable");
+    fs::write(out.join("raddle_rt.list"), format!("{{\n{dynamic}}};\n"))
+        .expect("the output directory is writable");
     let list = out.join("raddle_rt.exports");
     fs::write(&list, exports).expect("the output directory is writable");
     pack(&built.join("libraddle_rt.a"), &list, &out.join("raddle_rt.o"));
@@ -85,7 +86,9 @@ fn pack(archive: &Path, exports: &Path, object: &Path) {
 fn run(mut command: Command) -> String {
     let output = match command.output() {
         Ok(output) => output,
-        Err(error) => panic!("{:?} could not be started: {error}; are binutils installed?", command.get_program()),
+        Err(error) => {
+            panic!("{:?} could not be started: {error}; are binutils installed?", command.get_program())
+        }
     };
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?} failed:\n{said}");

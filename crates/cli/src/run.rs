@@ -6,6 +6,7 @@ use crate::problem::Problem;
 use crate::{Exit, progress, seed, show};
 use raddle_explore::campaign::{self, Limits};
 use raddle_explore::sample::Sample;
+use raddle_explore::target::Target as _;
 use raddle_model::{Plan, PointSet, Tail, TimeMode};
 use raddle_report::json;
 use std::ffi::OsString;
@@ -115,13 +116,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     );
     bar.finish_and_clear();
     let mut summary = result?;
-    let search = found::Search {
-        strategy: &args.strategy,
-        seed: args.seed,
-        out: &args.out,
-        build_id: Vec::new(),
-    };
+    let search =
+        found::Search { strategy: &args.strategy, seed: args.seed, out: &args.out, build_id: Vec::new() };
     let mut files = Vec::new();
+    let written =
+        summary.failures.first().map(|found| found.plan.clone()).map(|plan| written(&mut target, &plan));
     for found in std::mem::take(&mut summary.failures).into_iter().chain(std::mem::take(&mut summary.races)) {
         let file = found::file(&target, &search, found);
         files.push((found::write(&search, &args.program, &file)?, file));
@@ -139,11 +138,20 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
                 output::print(&show::told_at(file, path, ""));
                 output::print("\n");
             }
+            if let Some(written) = written.transpose()? {
+                output::quote("what the failing run wrote", &written);
+            }
             output::print(&figures.text());
         }
         Format::Json => output::print_line(&json::summary(&figures)),
     }
     Ok(if files.is_empty() { Exit::NothingFound } else { Exit::FailureFound })
+}
+
+/// What a run writes to standard output and standard error.
+fn written(target: &mut NativeTarget, plan: &Plan) -> Result<Vec<u8>, Problem> {
+    target.run(plan)?;
+    Ok(target.output().concat())
 }
 
 fn plan(args: &Args) -> Plan {

@@ -150,7 +150,15 @@ impl Fiber {
         // SAFETY: the block lies in the mapping of the stack, which nobody uses.
         unsafe { libc.make_thread(block, FIRST_TID + number)? };
         let sp = (block - libc.static_tls() - 64) & !63;
-        Some(Fiber { sp: sp as u64, fs: block as u64, start, argument, result: CANCELED, resolver: [0; 80], stack })
+        Some(Fiber {
+            sp: sp as u64,
+            fs: block as u64,
+            start,
+            argument,
+            result: CANCELED,
+            resolver: [0; 80],
+            stack,
+        })
     }
 
     /// Puts onto the stack what the first switch takes off it. Call it where the fiber will stay.

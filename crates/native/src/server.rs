@@ -247,7 +247,14 @@ impl Server {
                 sys::exit(98);
             }
         };
-        Some(Some(Request { kind: word(0), first: long(8), last: long(16), hang_ms: word(24), flags: word(28), plan }))
+        Some(Some(Request {
+            kind: word(0),
+            first: long(8),
+            last: long(16),
+            hang_ms: word(24),
+            flags: word(28),
+            plan,
+        }))
     }
 
     /// Whether the controller wants no more of this request.
@@ -316,9 +323,8 @@ impl Server {
         let length = shared.length.load(Ordering::Acquire) as usize;
         let told = if length > 0 {
             // SAFETY: the copy that wrote it is gone.
-            let bytes = unsafe {
-                core::slice::from_raw_parts((&raw const *shared).cast::<u8>().add(HEAD), length)
-            };
+            let bytes =
+                unsafe { core::slice::from_raw_parts((&raw const *shared).cast::<u8>().add(HEAD), length) };
             send(self.socket, reply::REPORT, bytes, status, number)
         } else if hangs {
             let task = shared.task.load(Ordering::Relaxed);

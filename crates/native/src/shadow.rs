@@ -151,7 +151,13 @@ impl Shadow {
 }
 
 /// Compares with all records and finds a place for the new one. Says whose turn it is to be thrown out next.
-fn note(cell: &mut Granule, record: Record, clocks: &Clocks, victim: usize, races: &mut Vec<Record>) -> usize {
+fn note(
+    cell: &mut Granule,
+    record: Record,
+    clocks: &Clocks,
+    victim: usize,
+    races: &mut Vec<Record>,
+) -> usize {
     let task = record.task();
     let mut place = None;
     for (at, old) in cell.iter_mut().enumerate() {

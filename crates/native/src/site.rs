@@ -69,7 +69,12 @@ unsafe extern "C" fn add(header: *const Header, _: usize, all: *mut c_void) -> c
     // SAFETY: a name is a C string.
     let path = if header.name.is_null() { c"" } else { unsafe { CStr::from_ptr(header.name) } };
     let base = header.address;
-    all.push(Module { base, start: base + start, end: base + end, path: path.to_string_lossy().into_owned() });
+    all.push(Module {
+        base,
+        start: base + start,
+        end: base + end,
+        path: path.to_string_lossy().into_owned(),
+    });
     0
 }
 
@@ -91,9 +96,7 @@ impl Modules {
     #[inline]
     pub fn site(&mut self, address: usize) -> SiteId {
         match self.all.first() {
-            Some(first) if address >= first.start && address < first.end => {
-                site(0, address - first.base)
-            }
+            Some(first) if address >= first.start && address < first.end => site(0, address - first.base),
             _ => self.site_elsewhere(address),
         }
     }

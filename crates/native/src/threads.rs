@@ -66,7 +66,14 @@ impl Run {
 ///
 /// # Safety
 /// `handle` must be the program's variable.
-pub unsafe fn create(handle: *mut u64, stack: usize, detached: bool, start: usize, argument: usize, pc: usize) -> i32 {
+pub unsafe fn create(
+    handle: *mut u64,
+    stack: usize,
+    detached: bool,
+    start: usize,
+    argument: usize,
+    pc: usize,
+) -> i32 {
     libc::get().several_threads();
     let Some(stack) = with(|run| run.stack(stack)) else { return error::AGAIN };
     let site = with(|run| run.site(pc));

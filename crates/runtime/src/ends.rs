@@ -19,9 +19,11 @@ unsafe extern "C" fn aborted(pc: usize) -> ! {
     if active() {
         let (site, task) = with(|run| (run.site(pc), run.engine.world().path(run.running)));
         match exception() {
-            Some(name) => {
-                run::fail(FailureKind::Exception, format!("{task} throws {name}, and nobody catches it"), site)
-            }
+            Some(name) => run::fail(
+                FailureKind::Exception,
+                format!("{task} throws {name}, and nobody catches it"),
+                site,
+            ),
             None => run::fail(FailureKind::Crash, format!("{task} aborts"), site),
         }
     }

@@ -1,9 +1,9 @@
 //! Where the process begins.
 
 use core::ffi::{c_char, c_int, c_void};
+use raddle_model::SiteId;
 use raddle_native::run::active;
 use raddle_native::{end, server};
-use raddle_model::SiteId;
 
 unsafe extern "C" {
     fn on_exit(function: unsafe extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
@@ -32,8 +32,7 @@ pub unsafe extern "C" fn __libc_start_main(
         // SAFETY: the function never returns.
         unsafe { on_exit(last, core::ptr::null_mut()) };
     }
-    let real =
-        real!(__libc_start_main(usize, c_int, *mut *mut c_char, usize, usize, usize, usize) -> c_int);
+    let real = real!(__libc_start_main(usize, c_int, *mut *mut c_char, usize, usize, usize, usize) -> c_int);
     // SAFETY: our own arguments.
     unsafe { real(main, argc, argv, init, fini, rtld_fini, stack_end) }
 }

@@ -72,7 +72,10 @@ pub(crate) fn file(native: &NativeTarget, search: &Search<'_>, found: campaign::
 
 /// Writes a failure into the output directory. The same failure found again takes the same name.
 pub(crate) fn write(search: &Search<'_>, program: &Path, file: &FailureFile) -> Result<PathBuf, Problem> {
-    let hash = file.trace.schedule.fingerprint as u32;
+    // Two races of one run have the same partial order, and differ in their sites.
+    let sites = file.failure.identity().1;
+    let sites = sites.iter().fold(0, |hash, site| raddle_model::hash::mix(hash, u64::from(site.0)));
+    let hash = file.trace.schedule.fingerprint as u32 ^ sites as u32;
     let name = program.file_name().unwrap_or_default().to_string_lossy();
     let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let path = search.out.join(format!("{name}-{}-{hash:08x}.raddle", file.failure.kind.name()));

@@ -72,9 +72,9 @@ impl Server {
         command.args(&program.arguments).env(variable, &socket);
         command.stdin(File::open(&stdin).map_err(io_error("no temporary file"))?);
         command.stdout(create(&stdout)?).stderr(Stdio::from(create(&stderr)?));
-        let child = command.spawn().map_err(|cause| {
-            error(format!("{} could not be started: {cause}", program.path.display()))
-        })?;
+        let child = command
+            .spawn()
+            .map_err(|cause| error(format!("{} could not be started: {cause}", program.path.display())))?;
         let mut started = Started { child: Some(child) };
         let stream = started.accept(&listener, program)?;
         let child = started.child.take().expect("it has just been started");
@@ -88,7 +88,9 @@ impl Server {
 
     fn unfit(&self, reply: &Reply) -> TargetError {
         let why = String::from_utf8_lossy(&reply.bytes);
-        error(format!("the program cannot be controlled here: {why}. `raddle doctor` says what works on this machine"))
+        error(format!(
+            "the program cannot be controlled here: {why}. `raddle doctor` says what works on this machine"
+        ))
     }
 
     /// Asks for runs.

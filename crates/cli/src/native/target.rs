@@ -62,19 +62,32 @@ impl NativeTarget {
     }
 
     /// What a reply says of a run.
-    fn digest(&mut self, reply: &Reply, run: u64, seed: u64) -> Result<(Digest, Option<Recorded>), TargetError> {
+    fn digest(
+        &mut self,
+        reply: &Reply,
+        run: u64,
+        seed: u64,
+    ) -> Result<(Digest, Option<Recorded>), TargetError> {
         let report = match reply.kind {
             reply::REPORT => report::decode(&reply.bytes).map_err(|error| TargetError {
-                message: format!("what came of a run cannot be read: {error}. Build the program again with `raddle cc`"),
+                message: format!(
+                    "what came of a run cannot be read: {error}. Build the program again with `raddle cc`"
+                ),
             })?,
-            reply::HANGS => silent(FailureKind::Hang, hang(self.program.hang), Some(SiteId(reply.status as u32))),
+            reply::HANGS => {
+                silent(FailureKind::Hang, hang(self.program.hang), Some(SiteId(reply.status as u32)))
+            }
             _ => silent(FailureKind::Crash, died(reply.status), None),
         };
         let verdict = self.judge(&report);
         let learned = Learned {
             releases: report.releases,
             weak_orders: report.weak_orders,
-            races: report.races.into_iter().map(|r| RaceFound { sites: r.sites, message: r.message }).collect(),
+            races: report
+                .races
+                .into_iter()
+                .map(|r| RaceFound { sites: r.sites, message: r.message })
+                .collect(),
             cycles: report.cycles.into_iter().map(cycle).collect(),
         };
         let digest = Digest {

@@ -83,9 +83,8 @@ impl From<Verdict> for raddle_model::Verdict {
 
 impl From<&current::RunReport> for Report {
     fn from(report: &current::RunReport) -> Report {
-        let edge = |edge: &current::Edge| {
-            (edge.task.clone(), edge.held.clone(), edge.sites[0].0, edge.sites[1].0)
-        };
+        let edge =
+            |edge: &current::Edge| (edge.task.clone(), edge.held.clone(), edge.sites[0].0, edge.sites[1].0);
         Report {
             verdict: (&report.verdict).into(),
             exit_code: report.exit_code,
