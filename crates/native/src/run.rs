@@ -3,7 +3,7 @@
 
 use crate::fiber::{self, Fiber, Stack};
 use crate::objects::{Objects, WORD};
-use crate::shadow::How;
+use crate::shadow::{Access, How};
 use crate::site::Modules;
 use crate::watch::Watch;
 use alloc::boxed::Box;
@@ -257,9 +257,9 @@ impl Run {
     }
 
     fn note(&mut self, address: usize, size: usize, how: How, site: SiteId) {
-        let task = self.running;
+        let access = Access { address, size, how, task: self.running, site };
         // The analysis needs the world to settle what is pending; both belong to the engine.
-        self.engine.observe(|watch, world| watch.access(address, size, how, task, site, world));
+        self.engine.observe(|watch, world| watch.access(&access, world));
     }
 
     /// Memory is given out anew: nothing that was there matters.

@@ -21,6 +21,21 @@ pub struct How {
     pub atomic: bool,
 }
 
+/// An access at hand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// Its first byte.
+    pub address: usize,
+    /// How many there are.
+    pub size: usize,
+    /// How.
+    pub how: How,
+    /// Who.
+    pub task: TaskId,
+    /// Where it stands.
+    pub site: SiteId,
+}
+
 /// One access of the past.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Record {
@@ -92,16 +107,8 @@ impl Shadow {
 
     /// Notes an access, and tells of the records that nothing orders before it.
     #[inline]
-    pub fn access(
-        &mut self,
-        address: usize,
-        size: usize,
-        how: How,
-        task: TaskId,
-        site: SiteId,
-        clocks: &Clocks,
-        races: &mut Vec<Record>,
-    ) {
+    pub fn access(&mut self, access: &Access, clocks: &Clocks, races: &mut Vec<Record>) {
+        let Access { address, size, how, task, site } = *access;
         let time = clocks.now(task).time;
         let (mut at, end) = (address, address + size);
         while at < end {

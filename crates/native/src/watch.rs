@@ -1,6 +1,6 @@
 //! What is watched in every run of a native program.
 
-use crate::shadow::{How, Record, Shadow};
+use crate::shadow::{Access, How, Record, Shadow};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -78,26 +78,19 @@ impl Watch {
 
     /// An access to memory, plain or atomic.
     #[inline]
-    pub fn access(
-        &mut self,
-        address: usize,
-        size: usize,
-        how: How,
-        task: TaskId,
-        site: SiteId,
-        world: &World,
-    ) {
+    pub fn access(&mut self, access: &Access, world: &World) {
         if self.unsettled.is_some() {
             self.settle(world);
         }
-        self.shadow.access(address, size, how, task, site, &self.clocks, &mut self.found);
+        self.shadow.access(access, &self.clocks, &mut self.found);
         if !self.found.is_empty() {
-            self.report(how, task, site);
+            self.report(access);
         }
     }
 
     #[cold]
-    fn report(&mut self, how: How, task: TaskId, site: SiteId) {
+    fn report(&mut self, access: &Access) {
+        let Access { how, task, site, .. } = *access;
         for earlier in self.found.drain(..) {
             let mut pair = [earlier.site, site];
             pair.sort_unstable();

@@ -77,7 +77,17 @@ unsafe extern "C" fn assertion(
 
 hook! {
     _exit rsi => at_once;
-    _Exit rsi => at_once;
     abort rdi => aborted;
     __assert_fail r8 => assertion;
+}
+
+/// The same under the name that C gives it.
+///
+/// # Safety
+/// As libc's.
+#[unsafe(naked)]
+#[cfg_attr(panic = "abort", unsafe(no_mangle))]
+#[expect(non_snake_case, reason = "the name is C's")]
+pub unsafe extern "C" fn _Exit() {
+    core::arch::naked_asm!("jmp {exit}", exit = sym _exit)
 }

@@ -5,6 +5,9 @@
 macro_rules! hook {
     ($($name:ident $register:ident => $inner:path;)*) => {$(
         #[doc = concat!("`", stringify!($name), "`, with the place that it was called from.")]
+        ///
+        /// # Safety
+        /// As for the function of this name that the program expects.
         #[unsafe(naked)]
         #[cfg_attr(panic = "abort", unsafe(no_mangle))]
         pub unsafe extern "C" fn $name() {

@@ -51,7 +51,7 @@ unsafe extern "C" fn memalign_(align: usize, size: usize, _: usize) -> usize {
 }
 
 unsafe extern "C" fn posix_memalign_(result: *mut usize, align: usize, size: usize, _: usize) -> c_int {
-    if !align.is_power_of_two() || align % size_of::<usize>() != 0 {
+    if !align.is_power_of_two() || !align.is_multiple_of(size_of::<usize>()) {
         return INVALID;
     }
     // SAFETY: as above.
