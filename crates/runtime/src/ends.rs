@@ -81,13 +81,12 @@ hook! {
     __assert_fail r8 => assertion;
 }
 
-/// The same under the name that C gives it.
+/// The same under the name that C gives it, `_Exit`.
 ///
 /// # Safety
 /// As libc's.
 #[unsafe(naked)]
-#[cfg_attr(panic = "abort", unsafe(no_mangle))]
-#[expect(non_snake_case, reason = "the name is C's")]
-pub unsafe extern "C" fn _Exit() {
+#[cfg_attr(panic = "abort", unsafe(export_name = "_Exit"))]
+pub unsafe extern "C" fn exit_in_c() {
     core::arch::naked_asm!("jmp {exit}", exit = sym _exit)
 }

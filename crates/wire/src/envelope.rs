@@ -19,6 +19,7 @@ fn magic(what: What) -> &'static str {
         What::Plan => "raddle-plan ",
         What::Failure => "raddle-failure ",
         What::Report => "raddle-report ",
+        What::Hapset => "raddle-hapset ",
     }
 }
 

@@ -14,6 +14,8 @@ pub enum What {
     Failure,
     /// What came of a run in another process.
     Report,
+    /// Learned HaPSets.
+    Hapset,
 }
 
 impl fmt::Display for What {
@@ -23,6 +25,7 @@ impl fmt::Display for What {
             What::Plan => "plan",
             What::Failure => "failure file",
             What::Report => "report of a run",
+            What::Hapset => "HaPSet file",
         })
     }
 }

@@ -42,6 +42,8 @@ versions! {
     FailureVersion of Failure: 1 to 1;
     /// Version of the report of a run.
     ReportVersion of Report: 1 to 1;
+    /// Version of the HaPSet file.
+    HapsetVersion of Hapset: 1 to 1;
 }
 
 #[cfg(test)]

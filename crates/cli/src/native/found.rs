@@ -119,6 +119,7 @@ pub(crate) fn summary(
         notes: Vec::new(),
         seconds,
         weak_orders: summary.weak_orders,
+        ..raddle_report::Summary::default()
     }
 }
 

@@ -7,7 +7,9 @@ use raddle_explore::target::{
 use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, TaskId, Trace, Verdict};
 use raddle_native::server::reply;
 use raddle_native::site::OFFSET_BITS;
+use raddle_symbols::Symbolizer;
 use raddle_wire::report::{self, Recorded, RunReport};
+use std::cell::RefCell;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +22,7 @@ pub(crate) struct NativeTarget {
     /// The exit code that is no failure: given, or that of the first run that exited.
     expected_exit: Option<i32>,
     output: [Vec<u8>; 2],
+    symbols: RefCell<Symbolizer>,
 }
 
 impl NativeTarget {
@@ -27,7 +30,14 @@ impl NativeTarget {
     pub(crate) fn start(program: Program, expected_exit: Option<i32>) -> Result<NativeTarget, TargetError> {
         let server = Server::start(&program)?;
         let modules = vec![program.path.clone()];
-        Ok(NativeTarget { program, server, modules, expected_exit, output: Default::default() })
+        Ok(NativeTarget {
+            program,
+            server,
+            modules,
+            expected_exit,
+            output: Default::default(),
+            symbols: RefCell::default(),
+        })
     }
 
     /// What is run.
@@ -89,6 +99,7 @@ impl NativeTarget {
                 .map(|r| RaceFound { sites: r.sites, message: r.message })
                 .collect(),
             cycles: report.cycles.into_iter().map(cycle).collect(),
+            ..Learned::default()
         };
         let digest = Digest {
             run,
@@ -195,7 +206,17 @@ impl Target for NativeTarget {
 
     fn place(&self, site: SiteId) -> Place {
         let Some((module, offset)) = self.address(site) else { return Place::default() };
-        let file = module.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Place { file, line: 0, column: 0, function: format!("+{offset:#x}") }
+        let frames = self.symbols.borrow_mut().frames_of_return(module, offset);
+        match frames.into_iter().next() {
+            Some(frame) if frame.has_line() => {
+                Place { file: frame.file, line: frame.line, column: frame.column, function: frame.function }
+            }
+            // Without debug information: the file, and the function or the offset in it.
+            frame => {
+                let name = frame.map(|frame| frame.function).filter(|name| !name.is_empty());
+                let file = module.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                Place { file, line: 0, column: 0, function: name.unwrap_or_else(|| format!("+{offset:#x}")) }
+            }
+        }
     }
 }
