@@ -21,6 +21,11 @@ impl Problem {
         &self.what
     }
 
+    /// Finding nothing says nothing, since there was nothing to control.
+    pub(crate) fn not_controlled(what: impl Into<String>, help: impl Into<String>) -> Problem {
+        Problem { not_controlled: true, ..Problem::new(what, help) }
+    }
+
     pub(crate) fn exit_code(&self) -> u8 {
         if self.not_controlled { EXIT_NOT_CONTROLLED } else { EXIT_PROBLEM }
     }
@@ -49,5 +54,14 @@ impl From<raddle::Error> for Problem {
             None => (text, help.to_owned()),
         };
         Problem { what, help: more, not_controlled: error == raddle::Error::NotControlled }
+    }
+}
+
+impl From<raddle_explore::target::TargetError> for Problem {
+    fn from(error: raddle_explore::target::TargetError) -> Problem {
+        match error.message.split_once(". ") {
+            Some((what, help)) => Problem::new(what, help),
+            None => Problem::new(error.message, ""),
+        }
     }
 }
