@@ -121,8 +121,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     );
     bar.finish_and_clear();
     let mut summary = result?;
-    let search =
-        found::Search { strategy: &args.strategy, seed: args.seed, out: &args.out, build_id: fit.shape.build_id };
+    let search = found::Search {
+        strategy: &args.strategy,
+        seed: args.seed,
+        out: &args.out,
+        build_id: fit.shape.build_id,
+    };
     let mut files = Vec::new();
     let written =
         summary.failures.first().map(|found| found.plan.clone()).map(|plan| written(&mut target, &plan));
