@@ -24,7 +24,7 @@ pub trait Search {
     fn next(&mut self) -> Option<Request>;
 
     /// The run that was asked for has ended.
-    fn learn(&mut self, trace: &Trace);
+    fn learn(&mut self, plan: &Plan, trace: &Trace, verdict: &Verdict);
 
     /// Forgets everything: the program has more scheduling points than was thought.
     fn restart(&mut self);
@@ -120,16 +120,16 @@ impl<S: Search> Explorer for Systematic<S> {
         Flow::Continue
     }
 
-    fn learn_run(&mut self, _: &Plan, run: &Run) {
+    fn learn_run(&mut self, plan: &Plan, run: &Run) {
         let Reached { cut, spin, timeouts } = run.trace.log.reached;
         self.reached.cut |= cut;
         self.reached.spin |= spin;
         self.reached.timeouts |= timeouts;
-        // Without a log nobody knows what the run did: it hung.
-        let strayed = matches!(run.digest.verdict, Verdict::Diverged(_)) || run.trace.log.picks.is_empty();
-        self.strayed |= strayed;
-        if !self.grown {
-            self.search.learn(&run.trace);
+        // Without a trace nobody knows what the run did: it hung.
+        let lost = run.trace.names.is_empty();
+        self.strayed |= lost || matches!(run.digest.verdict, Verdict::Diverged(_));
+        if !self.grown && !lost {
+            self.search.learn(plan, &run.trace, &run.digest.verdict);
         }
     }
 
