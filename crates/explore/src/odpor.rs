@@ -180,9 +180,8 @@ impl Odpor {
         let Some(before) = number.checked_sub(1) else { return Node::default() };
         let taken = self.letter(before);
         let objects = self.path.stops[before].objects;
-        let sleeps = |other: &&Letter| {
-            weak_initial(other, std::slice::from_ref(&taken), objects) == Initial::Apart
-        };
+        let sleeps =
+            |other: &&Letter| weak_initial(other, std::slice::from_ref(&taken), objects) == Initial::Apart;
         let asleep = self.nodes[before].asleep.iter().filter(sleeps).cloned().collect();
         let branches = branch.map_or_else(Vec::new, |branch| {
             let first = usize::from(!branch.rest.is_empty());

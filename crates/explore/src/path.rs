@@ -9,7 +9,7 @@
 use crate::hypothesis::Hypothesis;
 use crate::wakeup::STABLE;
 use raddle_model::plan::Step;
-use raddle_model::{Event, hash, Kind, ObjectId, Op, Outcome, SiteId, TaskId, TaskSet, Trace};
+use raddle_model::{Event, Kind, ObjectId, Op, Outcome, SiteId, TaskId, TaskSet, Trace, hash};
 
 /// From one scheduling point to the next.
 #[derive(Clone, Debug)]
@@ -322,5 +322,9 @@ fn join(clock: &mut Vec<u32>, other: &[u32]) {
 /// The objects of an operation, each once.
 fn extents(op: &Op) -> impl Iterator<Item = ObjectId> {
     let second = op.second.is_some() && op.second != op.object;
-    [op.object, op.second].into_iter().zip([op.object.is_some(), second]).filter(|pair| pair.1).map(|pair| pair.0)
+    [op.object, op.second]
+        .into_iter()
+        .zip([op.object.is_some(), second])
+        .filter(|pair| pair.1)
+        .map(|pair| pair.0)
 }

@@ -38,9 +38,7 @@ impl Letter {
             return false;
         }
         let newer = |object: ObjectId| object.0 >= known && object.0 < STABLE;
-        let same = |x: ObjectId, y: ObjectId| {
-            x.is_some() && y.is_some() && (x == y || newer(x) && newer(y))
-        };
+        let same = |x: ObjectId, y: ObjectId| x.is_some() && y.is_some() && (x == y || newer(x) && newer(y));
         let exact = a.object == b.object && !newer(a.object);
         (same(a.object, b.object) && (!exact || a.span.overlaps(b.span)))
             || same(a.object, b.second)
@@ -90,9 +88,8 @@ pub(crate) struct Branch {
 pub(crate) fn insert(branches: &mut Vec<Branch>, mut sequence: Vec<Letter>, known: u32) -> bool {
     let mut branches = branches;
     loop {
-        let first = branches.iter().position(|branch| {
-            weak_initial(&branch.letter, &sequence, known) != Initial::No
-        });
+        let first =
+            branches.iter().position(|branch| weak_initial(&branch.letter, &sequence, known) != Initial::No);
         let Some(first) = first else { break };
         let branch = &mut branches[first];
         if let Initial::At(position) = weak_initial(&branch.letter, &sequence, known) {

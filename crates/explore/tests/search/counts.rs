@@ -81,8 +81,7 @@ fn filesystem() {
     const BLOCKS: usize = 26;
     const INODES: usize = 32;
     let (inode, block) = (|i: usize| i, |b: usize| INODES + b);
-    let (inode_lock, block_lock) =
-        (|i: usize| INODES + BLOCKS + i, |b: usize| 2 * INODES + BLOCKS + b);
+    let (inode_lock, block_lock) = (|i: usize| INODES + BLOCKS + i, |b: usize| 2 * INODES + BLOCKS + b);
     for count in 14..=largest("count_filesystem") {
         let task = |task: usize| {
             let i = task % INODES;

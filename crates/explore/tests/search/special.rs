@@ -40,9 +40,8 @@ fn ends(names: &[&str]) -> BTreeSet<String> {
 /// that could not be done finds the other orders.
 #[test]
 fn two_locks_in_opposite_orders_whose_first_run_deadlocks() {
-    let both = |a, b| {
-        vec![Lock(a, How::Block, 0), Yield, Lock(b, How::Block, 0), Load(2, 1), Unlock(b), Unlock(a)]
-    };
+    let both =
+        |a, b| vec![Lock(a, How::Block, 0), Yield, Lock(b, How::Block, 0), Load(2, 1), Unlock(b), Unlock(a)];
     let objects = vec![Object::Mutex, Object::Mutex, Object::Atomic(0)];
     let program = Program::flat(objects, vec![both(0, 1), both(1, 0)]);
     let (runs, _) = search(&program, &everywhere(), Dpor::new(), 1_000);
@@ -83,7 +82,8 @@ fn every_waiter_may_be_woken() {
 /// Choices in a row, before the first operation too, next to steps that race.
 #[test]
 fn every_value_is_chosen() {
-    let chooser = vec![Choose(2, 0), Store(0, Val::Reg(0)), Choose(3, 1), Choose(2, 2), Store(1, Val::Reg(1))];
+    let chooser =
+        vec![Choose(2, 0), Store(0, Val::Reg(0)), Choose(3, 1), Choose(2, 2), Store(1, Val::Reg(1))];
     let reader = vec![Load(0, 0), Choose(2, 1), Load(1, 0)];
     let mut program = Program::flat(vec![Object::Atomic(0); 2], vec![chooser, reader]);
     program.tasks[0].insert(0, Choose(2, 3));
@@ -133,8 +133,7 @@ fn an_endless_program_is_not_exhausted() {
 #[test]
 fn a_spin_loop_is_exhausted_modulo_its_iterations() {
     let spins = vec![Load(0, 0), Instr::JumpUnless(0, 1, 0), Load(1, 1)];
-    let program =
-        Program::flat(vec![Object::Atomic(0); 2], vec![spins, vec![Store(1, ONE), Store(0, ONE)]]);
+    let program = Program::flat(vec![Object::Atomic(0); 2], vec![spins, vec![Store(1, ONE), Store(0, ONE)]]);
     let (runs, exhausted) = search(&program, &everywhere(), Odpor::new(), 10_000);
     assert_eq!(exhausted, Exhausted::Within(String::from("modulo spin iterations")));
     assert!(runs.len() > 3);
