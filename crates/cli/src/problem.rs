@@ -21,6 +21,11 @@ impl Problem {
         Problem { not_controlled: true, ..Problem::new(what, help) }
     }
 
+    /// Without what to do.
+    pub(crate) fn what(&self) -> &str {
+        &self.what
+    }
+
     pub(crate) fn exit_code(&self) -> u8 {
         if self.not_controlled { EXIT_NOT_CONTROLLED } else { EXIT_PROBLEM }
     }
