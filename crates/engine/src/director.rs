@@ -55,6 +55,8 @@ pub struct Engine<P, A> {
     pub(crate) quiet: u32,
     // The number of steps up to which the quick way may be taken, 0 while it may not. See `quick`.
     pub(crate) calm_until: u64,
+    // The same for the blind way.
+    pub(crate) blind_until: u64,
     // Whether the plan is to repeat a whole run.
     pub(crate) repeats: bool,
     // What the repeated run must have; 0 if nobody knows.
@@ -82,6 +84,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             saw_try: false,
             quiet: 0,
             calm_until: 0,
+            blind_until: 0,
             repeats: false,
             fingerprint: 0,
         }
