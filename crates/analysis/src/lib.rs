@@ -7,6 +7,7 @@ extern crate alloc;
 pub mod clocks;
 mod crowd;
 pub mod fingerprint;
+pub mod hapset;
 pub mod held;
 pub mod lock_order;
 pub mod locksets;

@@ -7,6 +7,7 @@
 
 use crate::explorer::{Batch, Exhausted, Explorer, plan_of_run};
 use crate::target::{CycleFound, Digest, Flow, RaceFound, Run, Sink, Target, TargetError};
+use raddle_analysis::hapset::Growth;
 use raddle_analysis::statistics::{Distinct, Estimate};
 use raddle_model::{Failure, FailureKind, Plan, SiteId, Verdict};
 use std::collections::BTreeSet;
@@ -82,6 +83,8 @@ pub struct Summary {
     pub exhausted: Exhausted,
     /// All fingerprints, with how often each was seen.
     pub fingerprints: Distinct,
+    /// HaPSets of the runs that did not fail; nothing if the target was not asked for them.
+    pub hapsets: Growth,
 }
 
 /// Runs a campaign. `time_is_up` is asked after every run and should be cheap; `progress` is told
@@ -159,6 +162,7 @@ struct Campaign {
     failing_runs: u64,
     failing_distinct: u64,
     fingerprints: Distinct,
+    hapsets: Growth,
     known: BTreeSet<Identity>,
     suspects: Vec<Suspect>,
     failures: Vec<Found>,
@@ -179,6 +183,7 @@ impl Campaign {
             failing_runs: 0,
             failing_distinct: 0,
             fingerprints: Distinct::new(),
+            hapsets: Growth::default(),
             known: BTreeSet::new(),
             suspects: Vec::new(),
             failures: Vec::new(),
@@ -195,6 +200,12 @@ impl Campaign {
         self.fingerprints.insert(digest.fingerprint);
         self.controlled |= digest.tasks >= 2 && digest.decisions > 0;
         self.weak_orders |= digest.learned.weak_orders;
+        match digest.verdict {
+            Verdict::Finished | Verdict::Cut => {
+                self.hapsets.learn(digest.learned.pairs.iter().copied());
+            }
+            Verdict::Failed(_) | Verdict::Diverged(_) => self.hapsets.skip(),
+        }
         digest.learned.cycles.iter().for_each(|cycle| self.warn(cycle));
         match &digest.verdict {
             Verdict::Failed(failure) => self.suspect(digest, failure.clone(), false),
@@ -271,6 +282,7 @@ impl Campaign {
             weak_orders: self.weak_orders,
             exhausted,
             fingerprints: self.fingerprints,
+            hapsets: self.hapsets,
         }
     }
 }

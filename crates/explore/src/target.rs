@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 pub use raddle_model::{ObjectInfo, Place};
-use raddle_model::{Plan, SiteId, Trace, Verdict};
+use raddle_model::{Pair, Plan, SiteId, Trace, Verdict};
 
 /// Two accesses that nothing orders.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,6 +52,8 @@ pub struct Learned {
     pub races: Vec<RaceFound>,
     /// Potential deadlocks, in those runs in which the target looked for them.
     pub cycles: Vec<CycleFound>,
+    /// HaPSets, if the target was asked for them.
+    pub pairs: Vec<Pair>,
 }
 
 /// What comes back of a run in a batch.

@@ -7,6 +7,7 @@ extern crate alloc;
 
 pub mod dice;
 pub mod failure;
+pub mod hapset;
 pub mod hash;
 pub mod ids;
 pub mod objects;
@@ -19,6 +20,7 @@ pub mod world;
 
 pub use dice::{Dice, Rng};
 pub use failure::{Failure, FailureKind, Verdict};
+pub use hapset::{HapSets, Pair, Statement};
 pub use ids::{ObjectId, SiteId, TaskId};
 pub use op::{Access, Kind, Mode, Op, Order, Plain, Span, Touch};
 pub use plan::{Decision, Plan, PointSet, Schedule, SpinMode, Tail, TimeMode};

@@ -359,6 +359,10 @@ impl Op {
             (gives(a) && waits(b) && same(b, a))
                 || (gives(a) && gives(b) && a.object == b.object)
                 || (a.kind == Kind::Exit && b.kind == Kind::Join && a.object == b.object)
+                || (a.kind == Kind::ReadUnlock
+                    && b.kind == Kind::WriteLock
+                    && waits(b)
+                    && a.object == b.object)
         };
         !excluded(self, other) && !excluded(other, self)
     }

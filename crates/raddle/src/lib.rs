@@ -38,6 +38,7 @@ pub mod __private {
 #[doc(hidden)]
 pub mod tool {
     pub use crate::check::files::{lines, minimized, quoted, source};
+    pub use crate::check::hapsets::{read as read_hapsets, write as write_hapsets};
     pub use crate::check::recorded::{Smaller, again, read, smaller, story};
     pub use crate::rt::carrier::{Body, LibraryTarget};
 }

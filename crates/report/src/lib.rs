@@ -12,10 +12,11 @@ pub mod plot;
 mod state;
 mod story;
 mod summary;
+pub mod suppressions;
 pub mod text;
 mod words;
 
 pub use moves::{Move, preemptions};
 pub use state::{Held, State};
 pub use story::{ObjectInfo, Place, Story};
-pub use summary::{Exhausted, Found, Summary, Warning};
+pub use summary::{Exhausted, Found, Hapset, Summary, Warning};

@@ -43,6 +43,17 @@ pub struct Warning {
     pub sites: Vec<Place>,
 }
 
+/// HaPSet coverage: pairs of statements that were seen one right after the other, on one object, in two tasks.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Hapset {
+    /// Number of pairs in the end.
+    pub pairs: u64,
+    /// (runs so far, pairs then), for each run that brought something new.
+    pub growth: Vec<(u64, u64)>,
+    /// The file that has them, if there is one.
+    pub file: Option<String>,
+}
+
 /// What came of many runs.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Summary {
@@ -62,6 +73,8 @@ pub struct Summary {
     pub distinct_exact: bool,
     /// Probability that the next run has a partial order that was not seen yet (Good–Turing).
     pub unseen_probability: f64,
+    /// HaPSet coverage, if it was asked for.
+    pub hapset: Option<Hapset>,
     /// Whether everything was run.
     pub exhausted: Exhausted,
     /// How many runs failed.
@@ -109,6 +122,17 @@ impl Summary {
                 probability(self.unseen_probability)
             ),
         };
+        if let Some(Hapset { pairs, growth, file }) = &self.hapset {
+            let _ = write!(out, "HaPSet coverage: {}", count(*pairs, "pair"));
+            let _ = match growth.last() {
+                Some((run, _)) => write!(out, ", the last new one after {}", count(*run, "run")),
+                None => Ok(()),
+            };
+            let _ = match file {
+                Some(file) => writeln!(out, "; now in {file}"),
+                None => writeln!(out),
+            };
+        }
         if !self.failures.is_empty() || self.failing_runs > 0 {
             let _ = writeln!(
                 out,

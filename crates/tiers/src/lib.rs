@@ -36,6 +36,7 @@ pub const SWEEPS: &[Sweep] = &[
     sweep("memory_runs", 300_000, 10_000_000, "runs over which memory must stay flat"),
     sweep("sync_programs", 10_000, 200_000, "random programs whose sync order and races are recomputed"),
     sweep("lock_programs", 200, 4_000, "random programs whose lock cycles are compared with deadlocks"),
+    sweep("hapset_programs", 2_000, 50_000, "random programs whose HaPSets are recomputed by definition"),
     sweep("ok_runs", 1_000, 10_000, "runs of each correct program, per strategy, without a report"),
     sweep("rapos_experiments", 5, 25, "repetitions of each experiment of table 1"),
 ];

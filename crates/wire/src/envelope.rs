@@ -18,6 +18,7 @@ fn magic(what: What) -> &'static str {
         What::Schedule => "raddle-schedule ",
         What::Plan => "raddle-plan ",
         What::Failure => "raddle-failure ",
+        What::Hapset => "raddle-hapset ",
     }
 }
 

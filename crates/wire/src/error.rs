@@ -12,6 +12,8 @@ pub enum What {
     Plan,
     /// A failure file.
     Failure,
+    /// Learned HaPSets.
+    Hapset,
 }
 
 impl fmt::Display for What {
@@ -20,6 +22,7 @@ impl fmt::Display for What {
             What::Schedule => "schedule",
             What::Plan => "plan",
             What::Failure => "failure file",
+            What::Hapset => "HaPSet file",
         })
     }
 }

@@ -1,5 +1,5 @@
 //! The formats that are read back: the schedule string that people copy, the plan that crosses a
-//! process boundary, and the failure file. The only crate that serializes them.
+//! process boundary, the failure file, and learned HaPSets. The only crate that serializes them.
 //!
 //! Each format has a version from its first file. What a version looks like is frozen in a module
 //! of its own ([`v1`]) whose types mirror the model's: the model stays free of serde, and a change
@@ -12,6 +12,7 @@ extern crate alloc;
 mod envelope;
 mod error;
 pub mod failure;
+pub mod hapset;
 mod pack;
 pub mod plan;
 pub mod schedule;
@@ -21,8 +22,9 @@ mod version;
 
 pub use error::{What, WireError};
 pub use failure::{FailureFile, Found, ObjectInfo, Place, Target};
+pub use hapset::HapsetFile;
 pub use sites::SiteKey;
-pub use version::{FailureVersion, PlanVersion, ScheduleVersion};
+pub use version::{FailureVersion, HapsetVersion, PlanVersion, ScheduleVersion};
 
 /// What made a file: the version of this tool.
 pub const TOOL_VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -2,6 +2,7 @@
 
 mod clocks;
 mod generate;
+mod hapset;
 mod litmus;
 mod locks;
 mod oracle;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Variables that a check reads; then those that are set by the `raddle` command or by this project's
 /// own tests.
-const KNOWN: [&str; 11] = [
+const KNOWN: [&str; 12] = [
     "RADDLE_STRATEGY",
     "RADDLE_RUNS",
     "RADDLE_TIME",
@@ -19,6 +19,7 @@ const KNOWN: [&str; 11] = [
     "RADDLE_MINIMIZE",
     "RADDLE_BODY",
     "RADDLE_OUT",
+    "RADDLE_HAPSET",
     "RADDLE_RESULT",
     "RADDLE_TIER",
 ];
@@ -39,6 +40,10 @@ pub(crate) struct Config {
     pub(crate) steps_max: u64,
     pub(crate) hang: Duration,
     pub(crate) out: PathBuf,
+    /// Whether HaPSets are learned.
+    pub(crate) hapsets: bool,
+    /// Where they are kept.
+    pub(crate) hapset_file: Option<PathBuf>,
     /// What the code calls the body.
     pub(crate) name: Option<String>,
     /// What the body is called: its name, or where it is checked.
@@ -70,6 +75,8 @@ impl Default for Config {
             steps_max: 1_000_000,
             hang: Duration::from_secs(5),
             out: PathBuf::from("raddle-out"),
+            hapsets: false,
+            hapset_file: None,
             name: None,
             body: String::new(),
             test: String::new(),
@@ -111,6 +118,10 @@ impl Config {
         if let Some(out) = variable("RADDLE_OUT") {
             self.out = PathBuf::from(out);
         }
+        if let Some(file) = variable("RADDLE_HAPSET") {
+            self.hapset_file = Some(PathBuf::from(file));
+        }
+        self.hapsets |= self.hapset_file.is_some();
         // A test may check several bodies: what is to be replayed belongs to one of them.
         let mine = variable("RADDLE_BODY").is_none_or(|body| body == self.body);
         if mine {
@@ -153,7 +164,7 @@ fn warn_of_unknown() {
             if name.starts_with("RADDLE_") && !KNOWN.contains(&&*name) {
                 eprintln!(
                     "raddle: warning: {name} is no variable of raddle's. Known are {}",
-                    KNOWN[..9].join(", ")
+                    KNOWN[..10].join(", ")
                 );
             }
         }

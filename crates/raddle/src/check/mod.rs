@@ -4,6 +4,7 @@ mod config;
 mod ending;
 mod error;
 pub(crate) mod files;
+pub(crate) mod hapsets;
 mod outcome;
 pub(crate) mod recorded;
 mod replay;
@@ -58,7 +59,8 @@ pub fn replay(recorded: &str, body: impl Fn() + Send + Sync + 'static) {
 }
 
 /// How to check. The environment has the last word: `RADDLE_STRATEGY`, `RADDLE_RUNS`,
-/// `RADDLE_TIME`, `RADDLE_SEED`, `RADDLE_JOBS`, `RADDLE_REPLAY`, `RADDLE_OUT`.
+/// `RADDLE_TIME`, `RADDLE_SEED`, `RADDLE_JOBS`, `RADDLE_REPLAY`, `RADDLE_OUT`,
+/// `RADDLE_HAPSET`.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is checked before `run`"]
 pub struct Check {
@@ -166,6 +168,20 @@ impl Check {
         self
     }
 
+    /// Whether HaPSet coverage is measured: pairs of statements seen one right after the other, on one object,
+    /// in two tasks. A measure of what was tested, whatever the strategy; the strategy `hapset` always has it.
+    pub fn hapset_coverage(mut self, measure: bool) -> Check {
+        self.config.hapsets = measure;
+        self
+    }
+
+    /// The file to which the HaPSets that are learned are added; it is made if it is missing. The strategy
+    /// `hapset` begins with what it holds.
+    pub fn hapset_file(mut self, file: impl Into<PathBuf>) -> Check {
+        self.config.hapset_file = Some(file.into());
+        self
+    }
+
     /// What the body is called in failure files; by default the test's path.
     pub fn name(mut self, name: &str) -> Check {
         self.config.name = Some(name.to_owned());
@@ -204,7 +220,8 @@ impl Check {
 fn explore(config: &Config, body: Body) -> Result<Report, Error> {
     let strategy =
         raddle_policy::parse(&config.strategy).map_err(|error| Error::Setting(error.to_string()))?;
-    let mut target = LibraryTarget::new(body, config.hang).with_jobs(config.jobs);
+    let mut target =
+        LibraryTarget::new(body, config.hang).with_jobs(config.jobs).with_hapsets(config.hapsets);
     if let Some(recorded) = &config.replay {
         return replay::replay(config, &mut target, recorded);
     }
@@ -217,6 +234,10 @@ fn explore(config: &Config, body: Body) -> Result<Report, Error> {
     if !(1..=JOBS_MAX).contains(&config.jobs) {
         let jobs = config.jobs;
         return Err(Error::Setting(format!("{jobs} jobs are not possible: ask for 1 to {JOBS_MAX}")));
+    }
+    if let Some(file) = &config.hapset_file {
+        // What cannot be read is said before anything is run.
+        hapsets::known(file)?;
     }
     if let Some(report) = replay::regressions(config, &mut target)? {
         return Ok(report);
@@ -235,6 +256,11 @@ fn explore(config: &Config, body: Body) -> Result<Report, Error> {
         return Err(Error::NotControlled);
     }
     let mut notes = Vec::new();
+    if let Some(file) = &config.hapset_file {
+        // What the runs found matters more than that.
+        let kept = hapsets::keep(file, &target, &config.body, &summary.hapsets);
+        notes.extend(kept.err().map(|error| error.to_string()));
+    }
     if target.fell_back() {
         notes.push(format!(
             "one job instead of {}: the runs share objects, in statics or captured by the closure, so no two of \

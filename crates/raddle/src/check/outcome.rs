@@ -3,6 +3,7 @@
 use super::config::Config;
 use super::error::Error;
 use super::files;
+use super::hapsets;
 use super::recorded::story as story_of;
 use super::warning::Warning;
 use raddle_explore::campaign::{self, Summary};
@@ -137,6 +138,16 @@ impl Report {
         self.summary.unseen_probability
     }
 
+    /// HaPSet coverage: number of pairs of statements; `None` if it was not measured.
+    pub fn hapset_pairs(&self) -> Option<u64> {
+        self.summary.hapset.as_ref().map(|hapset| hapset.pairs)
+    }
+
+    /// How it grew: (runs so far, pairs then), for each run that brought something new.
+    pub fn hapset_growth(&self) -> &[(u64, u64)] {
+        self.summary.hapset.as_ref().map_or(&[], |hapset| &hapset.growth)
+    }
+
     /// The figures, as they are written for people and tools.
     #[doc(hidden)]
     pub fn summary(&self) -> &raddle_report::Summary {
@@ -195,6 +206,7 @@ pub(crate) fn report(
         distinct: progress.distinct.value,
         distinct_exact: progress.distinct.exact,
         unseen_probability: progress.unseen_probability,
+        hapset: config.hapsets.then(|| hapsets::told(&summary.hapsets, config.hapset_file.as_deref())),
         exhausted: match summary.exhausted {
             Exhausted::No => raddle_report::Exhausted::No,
             Exhausted::Yes => raddle_report::Exhausted::Yes,

@@ -35,6 +35,7 @@ pub struct LibraryTarget {
     body: Body,
     hang: Duration,
     jobs: usize,
+    hapsets: bool,
     /// The first one also does what is recorded in full.
     carriers: Vec<Option<Carrier>>,
     /// Whether runs were seen to share objects.
@@ -51,13 +52,19 @@ impl LibraryTarget {
     /// Runs that reach no operation for the time `hang` count as hanging.
     pub fn new(body: Body, hang: Duration) -> LibraryTarget {
         panics::install_hook();
-        LibraryTarget { body, hang, jobs: 1, carriers: Vec::new(), shared: Arc::default() }
+        LibraryTarget { body, hang, jobs: 1, hapsets: false, carriers: Vec::new(), shared: Arc::default() }
     }
 
     /// The same with so many runs at a time.
     #[must_use]
     pub fn with_jobs(self, jobs: usize) -> LibraryTarget {
         LibraryTarget { jobs: jobs.max(1), ..self }
+    }
+
+    /// The same with HaPSets in what is learned of each run.
+    #[must_use]
+    pub fn with_hapsets(self, hapsets: bool) -> LibraryTarget {
+        LibraryTarget { hapsets, ..self }
     }
 
     /// Whether there were to be several jobs, and the runs did not allow it.
@@ -71,7 +78,7 @@ impl LibraryTarget {
         }
         let carrier = &mut self.carriers[index];
         if carrier.is_none() {
-            *carrier = Some(start(self.body.clone(), self.shared.clone())?);
+            *carrier = Some(start(self.body.clone(), self.shared.clone(), self.hapsets)?);
         }
         Ok(carrier.as_ref().expect("just started"))
     }
@@ -274,7 +281,7 @@ fn gone() -> TargetError {
     bug("the carrier is gone")
 }
 
-fn start(body: Body, shared: Arc<AtomicBool>) -> Result<Carrier, TargetError> {
+fn start(body: Body, shared: Arc<AtomicBool>, hapsets: bool) -> Result<Carrier, TargetError> {
     let id = CarrierId::take().ok_or_else(|| TargetError {
         message: String::from(
             "256 carriers are in use: too many checks or jobs at once, or too many of them hang. Fix the \
@@ -285,8 +292,15 @@ fn start(body: Body, shared: Arc<AtomicBool>) -> Result<Carrier, TargetError> {
     let (replies_sender, replies) = channel();
     let heart = Arc::new(Heart::default());
     let stop = Arc::new(AtomicBool::new(false));
-    let worker =
-        Worker { id, body, heart: heart.clone(), stop: stop.clone(), replies: replies_sender, shared };
+    let worker = Worker {
+        id,
+        body,
+        heart: heart.clone(),
+        stop: stop.clone(),
+        replies: replies_sender,
+        shared,
+        hapsets,
+    };
     std::thread::Builder::new().name(String::from("raddle")).spawn(move || worker.work(&commands)).map_err(
         |error| TargetError { message: format!("no thread for the runs could be started: {error}") },
     )?;

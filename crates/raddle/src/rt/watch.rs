@@ -1,5 +1,6 @@
 //! What is watched in every run, and what only in those that are looked at closely.
 
+use raddle_analysis::hapset::Predecessors;
 use raddle_analysis::lock_order::Cycle;
 use raddle_analysis::{Fingerprint, LockOrder, Races};
 use raddle_model::{Analysis, Event, Kind, Order, PlainEvent, Recorder, World};
@@ -21,6 +22,8 @@ pub(crate) struct Watch {
     /// On in runs that are recorded in full; they are looked at closely.
     pub(crate) recorder: Option<Recorder>,
     lock_order: LockOrder,
+    /// On in all runs of a check that asks for HaPSets.
+    pub(crate) hapsets: Option<Predecessors>,
 }
 
 impl Watch {
@@ -38,6 +41,7 @@ impl Watch {
     #[inline(never)]
     fn attend(&mut self, event: &Event, world: &World) {
         self.races.event(event, world);
+        self.hapsets.event(event, world);
         if self.closely {
             self.lock_order.event(event, world);
             if let Some(recorder) = &mut self.recorder {
@@ -56,7 +60,8 @@ impl Analysis for Watch {
             self.lock_order.begin();
             self.recorder.begin();
         }
-        self.attentive = self.closely || self.races.watching();
+        self.hapsets.begin();
+        self.attentive = self.closely || self.races.watching() || self.hapsets.is_some();
     }
 
     #[inline]

@@ -5,6 +5,7 @@ use super::slot::{CarrierId, Mark};
 use super::switch::Context;
 use super::watch::Watch;
 use super::{Heart, Run as Inner, drive, enter};
+use raddle_analysis::hapset::Predecessors;
 use raddle_analysis::lock_order::{Cycle, Edge};
 use raddle_analysis::races::Race;
 use raddle_engine::Engine;
@@ -56,6 +57,8 @@ pub(super) struct Worker {
     pub(super) replies: Sender<Reply>,
     /// Whether runs were seen to share objects.
     pub(super) shared: Arc<AtomicBool>,
+    /// Whether HaPSets are wanted.
+    pub(super) hapsets: bool,
 }
 
 impl Worker {
@@ -79,6 +82,7 @@ impl Worker {
             heart: self.heart.clone(),
             statics: super::statics::Statics::default(),
         };
+        state.engine.analysis_mut().hapsets = self.hapsets.then(Predecessors::default);
         // A retired carrier ends, and the target starts another: std's counters of this thread are off
         // after a panic that was never finished.
         while let (false, Ok(command)) = (state.retired, commands.recv()) {
@@ -191,11 +195,13 @@ fn learned(state: &mut Inner, plan: &Plan) -> Learned {
     let world = state.engine.world();
     let race = |race: &Race| RaceFound { sites: race.sites(), message: race.message(world) };
     let cycles = state.engine.analysis().cycles();
+    let pairs = state.engine.analysis().hapsets.as_ref().map_or(Vec::new(), |sets| sets.pairs().collect());
     Learned {
         releases,
         weak_orders,
         races: races.iter().map(race).collect(),
         cycles: cycles.iter().map(|found| cycle(found, world)).collect(),
+        pairs,
     }
 }
 

@@ -18,6 +18,7 @@ struct Line<'a> {
     distinct_partial_orders: u64,
     distinct_partial_orders_exact: bool,
     unseen_probability: f64,
+    hapset: Option<Hapset<'a>>,
     exhausted: bool,
     exhausted_within: Option<&'a str>,
     failing_runs: u64,
@@ -28,6 +29,15 @@ struct Line<'a> {
     runs_per_second: f64,
     memory_model: &'static str,
     weak_orders_executed: bool,
+}
+
+/// `growth`: (runs so far, pairs then), for each run that brought something new.
+#[derive(Serialize)]
+struct Hapset<'a> {
+    pairs: u64,
+    last_new_after_runs: Option<u64>,
+    growth: &'a [(u64, u64)],
+    file: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -81,6 +91,12 @@ pub fn summary(summary: &Summary) -> String {
         distinct_partial_orders: summary.distinct,
         distinct_partial_orders_exact: summary.distinct_exact,
         unseen_probability: summary.unseen_probability,
+        hapset: summary.hapset.as_ref().map(|hapset| Hapset {
+            pairs: hapset.pairs,
+            last_new_after_runs: hapset.growth.last().map(|(run, _)| *run),
+            growth: &hapset.growth,
+            file: hapset.file.as_deref(),
+        }),
         exhausted: summary.exhausted == Exhausted::Yes,
         exhausted_within: match &summary.exhausted {
             Exhausted::Within(bound) => Some(bound),

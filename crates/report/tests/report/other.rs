@@ -2,7 +2,7 @@
 
 use crate::stories;
 use expect_test::expect;
-use raddle_report::{Exhausted, Found, Place, Summary, Warning, json};
+use raddle_report::{Exhausted, Found, Hapset, Place, Summary, Warning, json};
 
 fn summary() -> Summary {
     Summary {
@@ -14,6 +14,7 @@ fn summary() -> Summary {
         distinct: 1_234,
         distinct_exact: true,
         unseen_probability: 0.0213,
+        hapset: None,
         exhausted: Exhausted::No,
         failing_runs: 3,
         failures: vec![Found {
@@ -97,6 +98,21 @@ fn notes_and_warnings_come_after_the_figures() {
 }
 
 #[test]
+fn hapset_coverage_is_told() {
+    let hapset = Hapset { pairs: 34, growth: vec![(1, 20), (57, 34)], file: Some("a.hapset".into()) };
+    let summary = Summary { hapset: Some(hapset), ..with_a_warning() };
+    let line = "HaPSet coverage: 34 pairs, the last new one after 57 runs; now in a.hapset\n";
+    assert!(summary.text().contains(line), "{}", summary.text());
+    let value: serde_json::Value = serde_json::from_str(&json::summary(&summary)).unwrap();
+    let expected = serde_json::json!({
+        "pairs": 34, "last_new_after_runs": 57, "growth": [[1, 20], [57, 34]], "file": "a.hapset"
+    });
+    assert_eq!(value["hapset"], expected);
+    let nothing = Summary { hapset: Some(Hapset::default()), ..summary };
+    assert!(nothing.text().contains("HaPSet coverage: 0 pairs\n"), "{}", nothing.text());
+}
+
+#[test]
 fn tools_are_told_of_warnings() {
     let value: serde_json::Value = serde_json::from_str(&json::summary(&with_a_warning())).unwrap();
     assert_eq!(value["notes"][0], "one job instead of 4");
@@ -134,6 +150,7 @@ fn a_summary_for_tools_is_one_line() {
               ]
             }
           ],
+          "hapset": null,
           "memory_model": "sc",
           "notes": [],
           "program": "bank::transfers",

@@ -1,10 +1,11 @@
-//! Version 1 of plan and failure file: mirrors of the model's types, in postcard.
+//! Version 1 of plan, failure file and HaPSet file: mirrors of the model's types, in postcard.
 //!
 //! Frozen: a golden file of this version is read by a test. What the model gains goes to the end
 //! of an enum, with a new version number so that older readers say why they cannot read it; what
 //! changes its shape gets a module of its own.
 
 pub(crate) mod failure;
+pub(crate) mod hapset;
 pub(crate) mod op;
 pub(crate) mod plan;
 pub(crate) mod trace;

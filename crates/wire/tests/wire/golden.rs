@@ -11,7 +11,7 @@ use std::fs;
 use std::path::PathBuf;
 
 /// Reads a golden file; makes it first if it is missing and that was asked for.
-fn golden(name: &str, current: &[u8]) -> Vec<u8> {
+pub(crate) fn golden(name: &str, current: &[u8]) -> Vec<u8> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden").join(name);
     if !path.exists() && std::env::var_os("UPDATE_EXPECT").is_some() {
         fs::write(&path, current).expect("writing a golden file");

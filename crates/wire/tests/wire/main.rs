@@ -3,5 +3,6 @@
 mod any;
 mod damage;
 mod golden;
+mod hapsets;
 mod samples;
 mod schedules;

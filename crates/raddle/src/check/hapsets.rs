@@ -1,0 +1,80 @@
+//! HaPSets of a check: what the report says of them, and the file in which they outlive the process.
+
+use super::error::Error;
+use raddle_analysis::hapset::Growth;
+use raddle_explore::target::Target;
+use raddle_model::{HapSets, SiteId, Statement};
+use raddle_wire::{HapsetFile, TOOL_VERSION, hapset};
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// Reads a HaPSet file.
+///
+/// # Errors
+/// If there is none, or if it cannot be understood: which, and why.
+pub fn read(path: &Path) -> Result<HapsetFile, Error> {
+    match known(path)? {
+        Some(file) => Ok(file),
+        None => Err(Error::Unreadable(format!("{}: there is no such file", path.display()))),
+    }
+}
+
+/// What a file holds; `None` if there is no file yet.
+pub(super) fn known(path: &Path) -> Result<Option<HapsetFile>, Error> {
+    let unreadable =
+        |error: &dyn std::fmt::Display| Error::Unreadable(format!("{}: {error}", path.display()));
+    match std::fs::read(path) {
+        Ok(bytes) => hapset::decode(&bytes).map(Some).map_err(|error| unreadable(&error)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(unreadable(&error)),
+    }
+}
+
+/// Adds what a check has learned to a file, which is made if it is missing.
+pub(super) fn keep(path: &Path, target: &impl Target, program: &str, learned: &Growth) -> Result<(), Error> {
+    // Tests of one process run beside each other, and none may undo what another wrote.
+    static WRITING: Mutex<()> = Mutex::new(());
+    let _one_at_a_time = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut file = known(path)?.unwrap_or_default();
+    file.merge(HapsetFile {
+        tool: String::new(),
+        programs: vec![program.to_owned()],
+        runs: learned.runs(),
+        sets: saved(target, learned.sets()),
+    });
+    file.tool = TOOL_VERSION.to_owned();
+    write(path, &file)
+}
+
+/// Writes a HaPSet file, so that whoever reads it meanwhile sees the old one or the new one.
+///
+/// # Errors
+/// If that is not possible: where, and why.
+pub fn write(path: &Path, file: &HapsetFile) -> Result<(), Error> {
+    let new = path.with_extension(format!("hapset-{}", std::process::id()));
+    let written = match path.parent() {
+        Some(directory) => std::fs::create_dir_all(directory),
+        None => Ok(()),
+    };
+    let written = written.and_then(|()| std::fs::write(&new, hapset::encode(file)));
+    written.and_then(|()| std::fs::rename(&new, path)).map_err(|error| {
+        let _ = std::fs::remove_file(&new);
+        Error::Setting(format!("the HaPSets cannot be written to {}: {error}", path.display()))
+    })
+}
+
+/// Sets by what the source says.
+fn saved(target: &impl Target, sets: &HapSets) -> HapSets<Statement> {
+    let statement = |site: SiteId| Statement::at(&target.place(site), &[]);
+    sets.iter().map(|pair| pair.map(statement)).collect()
+}
+
+/// What the report says.
+pub(super) fn told(learned: &Growth, file: Option<&Path>) -> raddle_report::Hapset {
+    raddle_report::Hapset {
+        pairs: learned.sets().len() as u64,
+        growth: learned.steps().to_vec(),
+        file: file.map(|file| file.display().to_string()),
+    }
+}
