@@ -233,6 +233,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// A task has reached a scheduling point. Says who goes on.
     pub fn arrive(&mut self, task: TaskId, op: Op) -> Next {
         match op.plain() {
+            Some(plain) if self.is_blind() => self.arrive_blindly(task, plain),
             Some(plain) => self.arrive_plain(task, plain),
             None => self.arrive_with_care(task, op),
         }

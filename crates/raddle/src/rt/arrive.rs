@@ -132,9 +132,7 @@ impl Rt {
         match turn {
             Turn::Mine(outcome) => outcome,
             Turn::Theirs(way) => self.wait_for_outcome(way),
-            Turn::Special => {
-                self.arrive_specially(op).unwrap_or_else(|way| self.wait_for_outcome(way))
-            }
+            Turn::Special => self.arrive_specially(op).unwrap_or_else(|way| self.wait_for_outcome(way)),
         }
     }
 
