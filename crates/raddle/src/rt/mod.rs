@@ -226,6 +226,7 @@ impl Rt {
             crate::thread::local::destroy(self);
             return self.with(Run::home);
         }
+        let failed = result.is_err();
         debug_assert!(result.is_ok() || last == Kind::End, "raddle bug: a task's own panic was not kept");
         if let Err(payload) = result {
             let text = panics::text(&*payload);
@@ -238,6 +239,13 @@ impl Rt {
         crate::thread::local::destroy(self);
         if self.ending() {
             return self.with(Run::home);
+        }
+        if failed {
+            // In a search the others go on before the process ends.
+            return self.with(|run| {
+                let next = run.engine.schedule_next();
+                run.go_on(next)
+            });
         }
         self.with(|run| {
             let object = if last == Kind::Exit { run.engine.world().task(me).object } else { ObjectId::NONE };
@@ -266,7 +274,7 @@ impl Rt {
             let message =
                 format!("panic while unwinding from another panic, which aborts the process: {what}");
             let failure = Failure { kind: FailureKind::Panic, message, tasks: vec![task], sites: vec![site] };
-            run.engine.fail(failure);
+            run.engine.crash(failure);
         });
     }
 }
