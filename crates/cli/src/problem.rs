@@ -16,14 +16,14 @@ impl Problem {
         Problem { what: what.into(), help: help.into(), not_controlled: false }
     }
 
-    /// Without what to do.
-    pub(crate) fn what(&self) -> &str {
-        &self.what
-    }
-
     /// Finding nothing says nothing, since there was nothing to control.
     pub(crate) fn not_controlled(what: impl Into<String>, help: impl Into<String>) -> Problem {
         Problem { not_controlled: true, ..Problem::new(what, help) }
+    }
+
+    /// Without what to do.
+    pub(crate) fn what(&self) -> &str {
+        &self.what
     }
 
     pub(crate) fn exit_code(&self) -> u8 {

@@ -30,7 +30,7 @@ pub(crate) fn subject(name: &str) -> Option<fn()> {
 /// What can run a failure again.
 pub(crate) enum Runner {
     Here(LibraryTarget),
-    Native(NativeTarget),
+    Native(Box<NativeTarget>),
     Test(Test),
 }
 
@@ -83,7 +83,7 @@ impl Runner {
     pub(crate) fn replay(&mut self, file: &FailureFile, path: &Path) -> Result<Option<FailureFile>, Problem> {
         match self {
             Runner::Here(target) => Ok(tool::again(target, file)?),
-            Runner::Native(target) => Ok(tool::again(target, file)?),
+            Runner::Native(target) => Ok(tool::again(&mut **target, file)?),
             Runner::Test(test) => test.run(Task::Replay, path),
         }
     }
@@ -92,7 +92,7 @@ impl Runner {
     pub(crate) fn minimize(&mut self, file: &FailureFile, path: &Path) -> Result<FailureFile, Problem> {
         match self {
             Runner::Here(target) => Ok(tool::smaller(target, file)?.file),
-            Runner::Native(target) => Ok(tool::smaller(target, file)?.file),
+            Runner::Native(target) => Ok(tool::smaller(&mut **target, file)?.file),
             Runner::Test(test) => {
                 let again = test.run(Task::Minimize, path)?;
                 again.ok_or_else(|| Problem::new("the recorded run does not fail any more", "check again"))
@@ -124,7 +124,7 @@ fn native(
         stdin: stdin.to_vec(),
         hang: HANG,
     };
-    Ok(Runner::Native(NativeTarget::start(program, expected)?))
+    Ok(Runner::Native(Box::new(NativeTarget::start(program, expected)?)))
 }
 
 /// The executable, or the newest of the same name with another hash: cargo changes that with the settings.

@@ -77,6 +77,8 @@ pub struct World {
     enabled: TaskSet,
     live: TaskSet,
     spurious_max: u32,
+    // What each object was at first, if somebody wants to know.
+    first_states: Option<Vec<State>>,
 }
 
 impl World {
@@ -87,7 +89,18 @@ impl World {
         self.enabled.clear();
         self.live.clear();
         self.spurious_max = spurious_max;
+        self.first_states = None;
         self.add_task(None, SiteId::UNKNOWN);
+    }
+
+    /// Remembers from now on what each object was when it was registered.
+    pub fn remember_first_states(&mut self) {
+        self.first_states = Some(self.objects.iter().map(|object| object.state.clone()).collect());
+    }
+
+    /// What each object was when it was registered; nothing unless that was to be remembered.
+    pub fn first_states(&self) -> &[State] {
+        self.first_states.as_deref().unwrap_or_default()
     }
 
     fn add_task(&mut self, parent: Option<TaskId>, site: SiteId) -> TaskId {
@@ -130,6 +143,9 @@ impl World {
     pub fn create(&mut self, state: State, site: SiteId) -> ObjectId {
         let id = ObjectId(self.objects.len() as u32);
         let (waiting, waiting_other) = (TaskSet::EMPTY, TaskSet::EMPTY);
+        if let Some(first) = &mut self.first_states {
+            first.push(state.clone());
+        }
         self.objects.push(Object { state, waiting, waiting_other, version: 0, site });
         id
     }
@@ -197,6 +213,12 @@ impl World {
     /// One more sender of a channel: no operation, since the one who clones holds a sender.
     pub fn add_sender(&mut self, channel: ObjectId) {
         self.channel(channel).senders += 1;
+        // Whoever replays the operations need not know when: until then the one who clones holds one.
+        if let Some(State::Channel(first)) =
+            self.first_states.as_mut().and_then(|first| first.get_mut(channel.index()))
+        {
+            first.senders += 1;
+        }
     }
 
     /// The operation changed nothing after all (a failed compare-exchange, a store of the same
@@ -252,7 +274,7 @@ impl World {
     /// A task says what it is about to do. Returns whether it can.
     pub fn announce(&mut self, task: TaskId, op: Op) -> bool {
         if let Some(plain) = op.plain() {
-            return self.announce_plain(task, plain);
+            return self.announce_plain::<false>(task, plain);
         }
         let entry = &mut self.tasks[task.index()];
         assert!(entry.life == Life::Running, "raddle bug: a task announces twice");
@@ -300,7 +322,7 @@ impl World {
     /// The task does what it was about to do; `pick` is the chosen waiter of a notification. The
     /// operation stays readable in [`Task::op`] until the task announces another.
     pub fn step(&mut self, task: TaskId, pick: u32) -> Outcome {
-        if self.step_plain(task).is_some() {
+        if self.step_plain::<false>(task).is_some() {
             return Outcome::Done;
         }
         let entry = &mut self.tasks[task.index()];
