@@ -12,6 +12,7 @@ pub mod boundedbuffer;
 pub mod bug;
 pub mod collections;
 pub mod fig1;
+pub mod hapset;
 pub mod heap;
 pub mod moldyn;
 pub mod monitor;
