@@ -21,6 +21,11 @@ enum From {
 const NEEDS: &[(&str, From)] = &[
     // The linker; gcc alone only recommends the C library's start files.
     ("cc", From::Apt("gcc libc6-dev")),
+    // What unmodified programs are built with: both families of compilers, and the common build systems.
+    ("g++", From::Apt("g++")),
+    ("clang++-19", From::Apt("clang-19")),
+    ("make", From::Apt("make")),
+    ("cmake", From::Apt("cmake")),
     ("cargo-fmt", From::Rustup("rustfmt")),
     ("cargo-clippy", From::Rustup("clippy")),
 ];
@@ -119,7 +124,7 @@ mod tests {
 
     #[test]
     fn the_advice_is_the_exact_line_for_each_source() {
-        let missing = missing(|(command, _)| command == "cargo-fmt");
+        let missing = missing(|(command, _)| !["cc", "cargo-clippy"].contains(&command));
         let text = advice(&missing);
         let apt = "sudo sh -c 'apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev'";
         assert!(text.contains("missing on this machine: cc, cargo-clippy; run:"), "{text}");

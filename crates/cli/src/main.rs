@@ -2,7 +2,9 @@
 //! came of it into an exit code.
 
 mod bench;
+mod cache;
 mod calling;
+mod cc;
 mod demo;
 mod hapset;
 mod minimize;
@@ -16,6 +18,7 @@ mod show;
 mod strategies;
 
 use clap::{Parser, Subcommand};
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// A controlled concurrency tester: finds the interleaving that breaks a program, and replays it.
@@ -32,6 +35,9 @@ const EXIT_CODES: &str = "Exit codes: 0 nothing was found, 1 a failure was found
 #[derive(Subcommand, Debug)]
 enum Command {
     Demo(demo::Args),
+    Cc(cc::CcArgs),
+    #[command(name = "c++", about = "The same with the C++ compiler (RADDLE_CXX, else c++)")]
+    Cpp(cc::CcArgs),
     Strategies(strategies::Args),
     Replay(replay::Args),
     Minimize(minimize::Args),
@@ -53,8 +59,13 @@ const EXIT_PROBLEM: u8 = 2;
 const EXIT_NOT_CONTROLLED: u8 = 3;
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    if let Some((language, words)) = cc::called(&words) {
+        return cc::run(language, words);
+    }
+    let result = match Cli::parse_from(words).command {
         Command::Demo(args) => demo::run(&args),
+        Command::Cc(_) | Command::Cpp(_) => unreachable!("the wrappers' words are taken before"),
         Command::Strategies(args) => strategies::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Minimize(args) => minimize::run(&args),

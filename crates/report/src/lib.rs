@@ -12,6 +12,7 @@ pub mod plot;
 mod state;
 mod story;
 mod summary;
+pub mod suppressions;
 pub mod text;
 mod words;
 

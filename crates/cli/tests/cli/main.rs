@@ -1,6 +1,7 @@
 //! The `raddle` command from outside: what it prints, how it ends, and that every line it prints works.
 
 mod bench;
+mod cc;
 mod demo;
 mod errors;
 mod fixture;

@@ -39,9 +39,15 @@ pub(crate) fn path_with_raddle() -> std::ffi::OsString {
 
 /// A line as people paste it.
 pub(crate) fn shell(line: &str, directory: &Path) -> Ended {
+    shell_with(line, directory, &[])
+}
+
+/// The same with further variables.
+pub(crate) fn shell_with(line: &str, directory: &Path, variables: &[(&str, std::ffi::OsString)]) -> Ended {
     let mut command = Command::new("sh");
     calm(&mut command);
     command.args(["-c", line]).current_dir(directory).env("PATH", path_with_raddle());
+    command.envs(variables.iter().map(|(name, value)| (name, value)));
     ended(&command.output().expect("a shell"))
 }
 
