@@ -1,5 +1,6 @@
 //! How a run ends: at the step bound, and when it was to repeat another.
 
+use crate::deadlock;
 use crate::director::Engine;
 use alloc::boxed::Box;
 use alloc::format;
@@ -61,7 +62,18 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         } else {
             (FailureKind::Steps, format!("the run did not end within {} steps", self.steps_max))
         };
-        self.fail(Failure { kind, message, tasks, sites });
+        self.crash(Failure { kind, message, tasks, sites });
+    }
+
+    /// Nobody can run.
+    #[cold]
+    pub(crate) fn stand_still(&mut self) {
+        let verdict = self.search.verdict();
+        self.verdict = Some(match verdict {
+            Verdict::Finished => Verdict::Failed(deadlock::of_all(&self.world)),
+            failed => failed,
+        });
+        self.look_around();
     }
 
     /// What a spinning task waits for.

@@ -7,6 +7,7 @@
 
 use crate::check::Check;
 use crate::deadlock;
+use crate::search::Search;
 use crate::spin::Spin;
 use crate::time::Time;
 use alloc::boxed::Box;
@@ -59,6 +60,8 @@ pub struct Engine<P, A> {
     pub(crate) repeats: bool,
     // What the repeated run must have; 0 if nobody knows.
     pub(crate) fingerprint: u128,
+    // What a search wants to know of its runs.
+    pub(crate) search: Search,
 }
 
 impl<P: Policy, A: Analysis> Engine<P, A> {
@@ -84,6 +87,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             calm_until: 0,
             repeats: false,
             fingerprint: 0,
+            search: Search::default(),
         }
     }
 
@@ -108,6 +112,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.quiet = 0;
         self.repeats = plan.tail == Tail::None;
         self.fingerprint = plan.prefix.fingerprint;
+        self.search.begin(&plan.tail, &mut self.world);
         self.look_around();
     }
 
@@ -190,6 +195,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             names: tasks.iter().map(|task| task.name).collect(),
             parents: tasks.iter().map(|task| task.parent).collect(),
             schedule: self.schedule(),
+            log: self.search.log(&self.world, self.spin.used),
         }
     }
 
@@ -294,12 +300,27 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         now
     }
 
-    /// A bug was found. The first one counts.
+    /// A bug was found. The first one counts. In a search the run may go on without its task.
     pub fn fail(&mut self, failure: Failure) {
-        if self.verdict.is_none() {
+        if self.verdict.is_none() && !self.search.postpones(&failure) {
             self.verdict = Some(Verdict::Failed(failure));
         }
         self.look_around();
+    }
+
+    /// A bug was found after which nothing of the program can go on.
+    pub fn crash(&mut self, failure: Failure) {
+        if self.verdict.is_none() {
+            self.search.cut = true;
+            self.verdict = Some(Verdict::Failed(self.search.first_or(failure)));
+        }
+        self.look_around();
+    }
+
+    /// Whether the task has failed in a run that goes on: it must not.
+    #[inline]
+    pub fn has_stopped(&self, task: TaskId) -> bool {
+        self.search.stopped.contains(task)
     }
 
     #[expect(clippy::boxed_local, reason = "it comes boxed from the policy")]
@@ -317,6 +338,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             Ok(value) => {
                 assert!(value < choice.arity, "raddle bug: the policy chose {value} of {}", choice.arity);
                 self.decisions.push(Decision::Choose(value));
+                self.search.chose(choice.arity, value);
                 value
             }
             Err(mut divergence) => {
@@ -348,6 +370,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         match kind {
             Kind::Exit => return None,
             Kind::End => self.finished(),
+            _ if self.has_stopped(task) => return None,
             _ => {}
         }
         self.verdict.is_none().then_some(Next::Run(task))
@@ -372,15 +395,17 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             self.out_of_steps();
             return None;
         }
-        let simple = self.time_mode == TimeMode::Any && !self.spin.holds_back();
+        let simple =
+            self.time_mode == TimeMode::Any && !self.spin.holds_back() && !self.search.is_impatient();
         if !simple {
             self.restrict();
         }
         let enabled = if simple { self.world.enabled_tasks() } else { &self.pickable };
         if enabled.is_empty() {
-            self.fail(deadlock::of_all(&self.world));
+            self.stand_still();
             return None;
         }
+        self.search.point(self.steps, enabled, &self.world);
         let view = View { step: self.steps, current: self.current, enabled, world: &self.world };
         match self.policy.pick(&view) {
             Pick::Run(task) => {
@@ -431,6 +456,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         let entry = self.world.task(task);
         let event = Event { task, index: entry.events - 1, op: entry.op, outcome };
         self.time.event(&event);
+        self.search.event(&event);
         self.spin.event(&event, &mut self.world);
         self.analysis.event(&event, &self.world);
         if let Err(divergence) = self.check.event(&event) {
@@ -459,7 +485,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     fn finished(&mut self) {
         match self.policy.finished(self.steps) {
-            Ok(()) => self.verdict = Some(Verdict::Finished),
+            Ok(()) => self.verdict = Some(self.search.verdict()),
             Err(mut divergence) => {
                 divergence.step = self.steps;
                 self.diverge(divergence);

@@ -21,6 +21,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             && self.time_mode == TimeMode::Any
             && !self.time.is_active()
             && !self.spin.is_alert()
+            && !self.search.is_active()
             && !self.check.is_active();
         self.calm_until = if calm { self.steps_max } else { 0 };
     }

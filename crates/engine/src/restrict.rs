@@ -19,11 +19,18 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             self.spin.release_all(&mut self.world);
             self.pickable.copy_from(self.world.enabled_tasks());
         }
-        if self.time_mode == TimeMode::Any {
+        if self.time_mode == TimeMode::Any && !self.search.is_impatient() {
             return;
         }
-        let passes = |task: &TaskId| passes_time(&self.world, *task);
+        let waits = |task: TaskId| {
+            self.time_mode == TimeMode::Lazy || self.search.is_over_patience(task, &self.world.task(task).op)
+        };
+        let passes = |task: &TaskId| passes_time(&self.world, *task) && waits(*task);
         let timers: TaskSet = self.pickable.iter().filter(passes).collect();
+        if timers.is_empty() {
+            return;
+        }
+        self.search.holds_back_timers();
         self.pickable.subtract(&timers);
         if !self.pickable.is_empty() {
             return;

@@ -4,12 +4,19 @@
 extern crate alloc;
 
 pub mod campaign;
+pub mod dfs;
 pub mod explorer;
+pub mod pcb;
 pub mod sample;
 pub mod shrink;
+pub mod systematic;
 pub mod target;
+mod tree;
 
 pub use campaign::{Found, Limits, Progress, Summary};
+pub use dfs::Dfs;
 pub use explorer::{Batch, Exhausted, Explorer};
+pub use pcb::Pcb;
 pub use sample::Sample;
 pub use shrink::{Minimized, ShrinkError, minimize};
+pub use systematic::{Request, Search, Systematic};

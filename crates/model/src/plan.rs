@@ -54,6 +54,8 @@ pub enum Tail {
     Stay,
     /// The same, except where a switch is wished for and possible.
     Wishes(Wishes),
+    /// These steps one by one, then quietly: what systematic search asks for.
+    Steps(Steps),
     /// Nothing: the prefix is the whole run, and a run that goes on has diverged.
     None,
 }
@@ -109,6 +111,38 @@ pub struct Switch {
     pub events: u32,
     /// Stable name of the task that is to run.
     pub to: u64,
+}
+
+/// Steps to be taken first, and how to go on then. Unlike a prefix of decisions it names who runs at
+/// *every* scheduling point, by stable name: a search can put it together from steps of several runs
+/// without knowing who else could have run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Steps {
+    /// The first one is what main does before the first scheduling point: its task does not matter.
+    pub steps: Vec<Step>,
+    /// Stable names of tasks that are not picked after these steps, until something happens that
+    /// conflicts with what they are about to do. If only such are left the run is cut.
+    pub sleep: Vec<u64>,
+    /// Whether a task that fails only stops, and the others run on until none can: then what a run
+    /// shows does not depend on the order of independent steps.
+    pub run_on: bool,
+    /// Time-outs of a task at one site in a row after which it waits until nobody else can run.
+    pub timeouts_max: u32,
+}
+
+impl Default for Steps {
+    fn default() -> Steps {
+        Steps { steps: Vec::new(), sleep: Vec::new(), run_on: true, timeouts_max: u32::MAX }
+    }
+}
+
+/// One task runs up to its next scheduling point.
+#[derive(Clone, PartialEq, Eq, Hash, Default, Debug)]
+pub struct Step {
+    /// Stable name.
+    pub task: u64,
+    /// The values of the choices on the way; the first value for those that are not given.
+    pub choices: Vec<u32>,
 }
 
 /// What `coverage` has seen so far: sorted sites and pairs of sites at which switches happened.
@@ -276,6 +310,7 @@ impl Tail {
             Tail::Coverage(_) => "coverage",
             Tail::Stay => "stay",
             Tail::Wishes(_) => "wishes",
+            Tail::Steps(_) => "steps",
             Tail::None => "replay",
         })
     }

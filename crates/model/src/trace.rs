@@ -2,7 +2,9 @@
 
 use crate::ids::{ObjectId, SiteId, TaskId};
 use crate::op::{Op, Plain};
+use crate::objects::State;
 use crate::plan::Schedule;
+use crate::taskset::TaskSet;
 use crate::world::World;
 use alloc::format;
 use alloc::string::String;
@@ -158,6 +160,58 @@ pub struct Trace {
     pub parents: Vec<Option<TaskId>>,
     /// The decisions that led here.
     pub schedule: Schedule,
+    /// What a search wants to know beyond that; empty unless the plan was one of a search.
+    pub log: Log,
+}
+
+/// How a run came to be what it is, for whoever searches through all runs.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Log {
+    /// Every scheduling point, those with one task included.
+    pub picks: Vec<Picked>,
+    /// Every choice among at least two values.
+    pub chosen: Vec<Chosen>,
+    /// What each object was when it was registered.
+    pub objects: Vec<State>,
+    /// For each task the object that stands for it, and its park token.
+    pub task_objects: Vec<[ObjectId; 2]>,
+    /// The first failure of a run that went on, as the number of picks before it.
+    pub failed_at: Option<u32>,
+    /// What kept the run from being everything it could have been.
+    pub reached: Reached,
+}
+
+/// A scheduling point.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Picked {
+    /// Number of events before it: the picked task's operation is that event.
+    pub event: u32,
+    /// Number of objects that were registered.
+    pub objects: u32,
+    /// Who could be picked.
+    pub enabled: TaskSet,
+}
+
+/// A choice of a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Chosen {
+    /// Number of picks before it.
+    pub pick: u32,
+    /// Number of values.
+    pub arity: u32,
+    /// The value.
+    pub value: u32,
+}
+
+/// Bounds that a run has met.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Reached {
+    /// The run was ended before its end: by the bound of steps, or a crash.
+    pub cut: bool,
+    /// A spinning task was held back.
+    pub spin: bool,
+    /// A task that had timed out often enough was held back.
+    pub timeouts: bool,
 }
 
 /// Keeps every event.

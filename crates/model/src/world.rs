@@ -77,6 +77,8 @@ pub struct World {
     enabled: TaskSet,
     live: TaskSet,
     spurious_max: u32,
+    // What each object was at first, if somebody wants to know.
+    first_states: Option<Vec<State>>,
 }
 
 impl World {
@@ -87,7 +89,18 @@ impl World {
         self.enabled.clear();
         self.live.clear();
         self.spurious_max = spurious_max;
+        self.first_states = None;
         self.add_task(None, SiteId::UNKNOWN);
+    }
+
+    /// Remembers from now on what each object was when it was registered.
+    pub fn remember_first_states(&mut self) {
+        self.first_states = Some(self.objects.iter().map(|object| object.state.clone()).collect());
+    }
+
+    /// What each object was when it was registered; nothing unless that was to be remembered.
+    pub fn first_states(&self) -> &[State] {
+        self.first_states.as_deref().unwrap_or_default()
     }
 
     fn add_task(&mut self, parent: Option<TaskId>, site: SiteId) -> TaskId {
@@ -130,6 +143,9 @@ impl World {
     pub fn create(&mut self, state: State, site: SiteId) -> ObjectId {
         let id = ObjectId(self.objects.len() as u32);
         let (waiting, waiting_other) = (TaskSet::EMPTY, TaskSet::EMPTY);
+        if let Some(first) = &mut self.first_states {
+            first.push(state.clone());
+        }
         self.objects.push(Object { state, waiting, waiting_other, version: 0, site });
         id
     }
@@ -197,6 +213,12 @@ impl World {
     /// One more sender of a channel: no operation, since the one who clones holds a sender.
     pub fn add_sender(&mut self, channel: ObjectId) {
         self.channel(channel).senders += 1;
+        // Whoever replays the operations need not know when: until then the one who clones holds one.
+        if let Some(State::Channel(first)) =
+            self.first_states.as_mut().and_then(|first| first.get_mut(channel.index()))
+        {
+            first.senders += 1;
+        }
     }
 
     /// The operation changed nothing after all (a failed compare-exchange, a store of the same

@@ -15,6 +15,7 @@ mod profile;
 pub mod random;
 pub mod rapos;
 pub mod stay;
+pub mod steps;
 pub mod strategies;
 pub mod walks;
 pub mod weights;

@@ -7,6 +7,7 @@ use crate::pos::Pos;
 use crate::random::Random;
 use crate::rapos::Rapos;
 use crate::stay::Stay;
+use crate::steps::Stepwise;
 use crate::walks::Walks;
 use crate::wishes::Wishful;
 use alloc::boxed::Box;
@@ -36,6 +37,7 @@ enum AnyTail {
     Coverage(Box<Coverage>),
     Stay(Stay),
     Wishes(Box<Wishful>),
+    Steps(Box<Stepwise>),
     None,
 }
 
@@ -50,6 +52,7 @@ macro_rules! each {
             AnyTail::Coverage($policy) => $body,
             AnyTail::Stay($policy) => $body,
             AnyTail::Wishes($policy) => $body,
+            AnyTail::Steps($policy) => $body,
             AnyTail::None => $none,
         }
     };
@@ -68,6 +71,7 @@ impl Planned {
             Tail::Coverage(covered) => AnyTail::Coverage(Box::new(Coverage::new(rng, covered.clone()))),
             Tail::Stay => AnyTail::Stay(Stay),
             Tail::Wishes(wishes) => AnyTail::Wishes(Box::new(Wishful::new(wishes.clone()))),
+            Tail::Steps(steps) => AnyTail::Steps(Box::new(Stepwise::new(steps.clone()))),
             Tail::None => AnyTail::None,
         };
         Planned { prefix: plan.prefix.decisions.clone(), position: 0, tail }
@@ -154,9 +158,9 @@ impl Policy for Planned {
         each!(&mut self.tail, policy => policy.choose(choice), Err(self.at_the_end()))
     }
 
-    fn finished(&mut self, _: u64) -> Result<(), Box<Divergence>> {
+    fn finished(&mut self, step: u64) -> Result<(), Box<Divergence>> {
         if self.position == self.prefix.len() {
-            return Ok(());
+            return each!(&mut self.tail, policy => policy.finished(step), Ok(()));
         }
         let left = self.prefix.len() - self.position;
         Err(self.diverged(format!("{left} more decisions"), String::from("the end of the run")))

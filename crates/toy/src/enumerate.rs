@@ -3,7 +3,7 @@
 
 use crate::machine::{Machine, ToyRun};
 use crate::program::Program;
-use raddle_model::{Choice, Divergence, Pick, Plan, Policy, View};
+use raddle_model::{Choice, Divergence, Pick, Plan, Policy, Tail, View};
 
 /// A policy that walks a tree of decisions in order.
 #[derive(Clone, Default, Debug)]
@@ -59,10 +59,12 @@ impl Policy for Walk {
     }
 }
 
-/// Calls `each` with every run of the program under the conditions of `plan`, whose prefix and
-/// tail do not matter. Stops after `budget` runs; returns whether that was all of them.
+/// Calls `each` with every run of the program under the conditions of `plan`, whose prefix does not
+/// matter, nor its tail unless it is one of a search ([`Tail::Steps`]): then runs end as they do there.
+/// Stops after `budget` runs; returns whether that was all of them.
 pub fn for_each_run(program: &Program, plan: &Plan, budget: usize, mut each: impl FnMut(ToyRun)) -> bool {
-    let plan = Plan { prefix: Default::default(), tail: raddle_model::Tail::Stay, ..plan.clone() };
+    let tail = if let Tail::Steps(_) = plan.tail { plan.tail.clone() } else { Tail::Stay };
+    let plan = Plan { prefix: Default::default(), tail, ..plan.clone() };
     let mut machine = Machine::new(program, Walk::default());
     for _ in 0..budget {
         each(machine.run(&plan));

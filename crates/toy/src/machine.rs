@@ -125,14 +125,14 @@ impl<'p, P: Policy> Machine<'p, P> {
         self.add_task(0, None);
         let mut next = match self.next_op(TaskId::MAIN) {
             Some(op) => self.engine.arrive(TaskId::MAIN, op),
-            None => Next::Over,
+            None => self.engine.schedule_next(),
         };
         while let Next::Run(task) = next {
             let outcome = self.engine.outcome(task);
             self.apply(task, outcome);
             next = match self.next_op(task) {
                 Some(op) => self.engine.arrive(task, op),
-                None => Next::Over,
+                None => self.engine.schedule_next(),
             };
         }
         self.result()
@@ -167,9 +167,9 @@ impl<'p, P: Policy> Machine<'p, P> {
         });
     }
 
-    /// Lets the task run up to its next scheduling point. None if the run is over.
+    /// Lets the task run up to its next scheduling point. None if the run is over, or the task has failed.
     fn next_op(&mut self, task: TaskId) -> Option<Op> {
-        while self.engine.verdict().is_none() {
+        while self.engine.verdict().is_none() && !self.engine.has_stopped(task) {
             let site = self.site(task);
             let state = &self.tasks[task.index()];
             let Some(&instr) = self.program.tasks[state.body].get(state.at) else {

@@ -46,7 +46,8 @@ pub fn renumber(plan: &Plan, mut site: impl FnMut(SiteId) -> SiteId) -> Plan {
         | Tail::Pos
         | Tail::Stay
         | Tail::None
-        | Tail::Wishes(_) => {}
+        | Tail::Wishes(_)
+        | Tail::Steps(_) => {}
     }
     plan
 }

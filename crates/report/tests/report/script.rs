@@ -113,6 +113,7 @@ impl Script {
                 parents: world.tasks().iter().map(|task| task.parent).collect(),
                 events: self.events,
                 schedule: Default::default(),
+                log: Default::default(),
             },
             tasks: ids.map(label).collect(),
             objects: objects

@@ -4,7 +4,7 @@ use super::{Misfit, mirror};
 use crate::pack::{self, Reader};
 use alloc::vec::Vec;
 use raddle_model::SiteId;
-use raddle_model::plan::{self as model, Covered, Switch, TaskWeight, Weights, Wishes};
+use raddle_model::plan::{self as model, Covered, Step, Steps, Switch, TaskWeight, Weights, Wishes};
 use serde::{Deserialize, Serialize};
 
 mirror!(TimeMode of raddle_model::TimeMode { Any, Lazy });
@@ -74,6 +74,13 @@ enum Tail {
         switches: Vec<([u8; 8], u32, [u8; 8])>,
         choices: Vec<u32>,
     },
+    Steps {
+        /// Name of the task, choices.
+        steps: Vec<([u8; 8], Vec<u32>)>,
+        sleep: Vec<[u8; 8]>,
+        run_on: bool,
+        timeouts_max: u32,
+    },
 }
 
 /// An access that conflicts with one of another task.
@@ -137,6 +144,12 @@ impl From<&raddle_model::Tail> for Tail {
                     .collect(),
                 choices: choices.clone(),
             },
+            Model::Steps(Steps { steps, sleep, run_on, timeouts_max }) => Tail::Steps {
+                steps: steps.iter().map(|step| (step.task.to_le_bytes(), step.choices.clone())).collect(),
+                sleep: sleep.iter().map(|name| name.to_le_bytes()).collect(),
+                run_on: *run_on,
+                timeouts_max: *timeouts_max,
+            },
         }
     }
 }
@@ -169,6 +182,15 @@ impl From<Tail> for raddle_model::Tail {
                     to: u64::from_le_bytes(to),
                 };
                 Model::Wishes(Wishes { switches: switches.into_iter().map(switch).collect(), choices })
+            }
+            Tail::Steps { steps, sleep, run_on, timeouts_max } => {
+                let step = |(task, choices)| Step { task: u64::from_le_bytes(task), choices };
+                Model::Steps(Steps {
+                    steps: steps.into_iter().map(step).collect(),
+                    sleep: sleep.into_iter().map(u64::from_le_bytes).collect(),
+                    run_on,
+                    timeouts_max,
+                })
             }
         }
     }

@@ -111,6 +111,7 @@ impl Trace {
             names: self.tasks.iter().map(|&(name, _)| u64::from_le_bytes(name)).collect(),
             parents,
             schedule,
+            log: raddle_model::trace::Log::default(),
         })
     }
 }

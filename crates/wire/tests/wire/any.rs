@@ -134,6 +134,7 @@ pub(crate) fn any_trace() -> impl Strategy<Value = Trace> {
                 parents: (0..names.len() as u32).map(|t| t.checked_sub(1).map(TaskId)).collect(),
                 names,
                 schedule,
+                log: Default::default(),
             }
         })
     })

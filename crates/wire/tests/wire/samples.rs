@@ -1,7 +1,7 @@
 //! Values for the tests: small plans and failures like real ones, of which the golden files are
 //! made. To change them is to change golden files of released versions: add new ones instead.
 
-use raddle_model::plan::{Contended, Covered, Switch, TaskWeight, Weights, Wishes};
+use raddle_model::plan::{Contended, Covered, Step, Steps, Switch, TaskWeight, Weights, Wishes};
 use raddle_model::{
     Decision, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op, Order, Outcome, Plan, PointSet,
     Schedule, SiteId, Span, SpinMode, Tail, TaskId, TimeMode, Trace,
@@ -79,6 +79,19 @@ pub(crate) fn tails() -> Vec<(&'static str, Tail)> {
                 choices: vec![2, 0],
             }),
         ),
+        (
+            "steps",
+            Tail::Steps(Steps {
+                steps: vec![
+                    Step::default(),
+                    Step { task: 0x1122_3344_5566_7788, choices: vec![1, 0] },
+                    Step { task: 7, choices: vec![] },
+                ],
+                sleep: vec![0x99],
+                run_on: true,
+                timeouts_max: 1,
+            }),
+        ),
     ]
 }
 
@@ -115,6 +128,7 @@ pub(crate) fn deadlock() -> FailureFile {
         names: vec![10, 20, 30],
         parents: vec![None, Some(TaskId(0)), Some(TaskId(0))],
         schedule: plan.prefix.clone(),
+        log: Default::default(),
     };
     let object = |id, noun: &str, at| ObjectInfo { id: ObjectId(id), noun: noun.into(), site: site(at) };
     let places: BTreeMap<SiteId, Place> = [

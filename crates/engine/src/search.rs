@@ -1,0 +1,151 @@
+//! What systematic search needs of a run besides its events ([`raddle_model::plan::Steps`]): who
+//! could have been picked at each point, the values of choices with their number, failures after
+//! which the others run on, and timers that have run out often enough.
+
+use alloc::vec::Vec;
+use raddle_model::plan::Steps;
+use raddle_model::trace::{Chosen, Log, Picked, Reached};
+use raddle_model::{
+    Event, Failure, FailureKind, Kind, Mode, Op, Outcome, SiteId, Tail, TaskId, TaskSet, Verdict, World,
+};
+
+/// Nothing of it costs anything but a branch in other runs.
+#[derive(Default, Debug)]
+pub(crate) struct Search {
+    active: bool,
+    run_on: bool,
+    timeouts_max: u32,
+    picks: Vec<Picked>,
+    chosen: Vec<Chosen>,
+    /// The first failure, and the number of picks before it.
+    failure: Option<(Failure, u32)>,
+    /// Tasks that have failed and do nothing any more.
+    pub(crate) stopped: TaskSet,
+    /// Time-outs in a row, by task and site.
+    timeouts: Vec<(TaskId, SiteId, u32)>,
+    held_back: bool,
+    pub(crate) cut: bool,
+}
+
+impl Search {
+    pub(crate) fn begin(&mut self, tail: &Tail, world: &mut World) {
+        if self.active {
+            self.picks.clear();
+            self.chosen.clear();
+            self.failure = None;
+            self.stopped.clear();
+            self.timeouts.clear();
+            self.held_back = false;
+            self.cut = false;
+        }
+        self.active = false;
+        if let Tail::Steps(Steps { run_on, timeouts_max, .. }) = *tail {
+            self.active = true;
+            self.run_on = run_on;
+            self.timeouts_max = timeouts_max;
+            world.remember_first_states();
+        }
+    }
+
+    /// Whether this run is one of a search.
+    #[inline]
+    pub(crate) fn is_active(&self) -> bool {
+        self.active
+    }
+
+    /// A scheduling point.
+    #[inline]
+    pub(crate) fn point(&mut self, steps: u64, enabled: &TaskSet, world: &World) {
+        if self.active {
+            let (event, objects) = (steps as u32, world.objects().len() as u32);
+            self.picks.push(Picked { event, objects, enabled: enabled.clone() });
+        }
+    }
+
+    /// A value was chosen.
+    #[inline]
+    pub(crate) fn chose(&mut self, arity: u32, value: u32) {
+        if self.active {
+            self.chosen.push(Chosen { pick: self.picks.len() as u32, arity, value });
+        }
+    }
+
+    /// Whether the run goes on after this failure, without the tasks that failed.
+    pub(crate) fn postpones(&mut self, failure: &Failure) -> bool {
+        if !self.active || !self.run_on {
+            return false;
+        }
+        // Who is in a deadlock waits for ever anyway.
+        if failure.kind != FailureKind::Deadlock {
+            failure.tasks.iter().for_each(|&task| self.stopped.insert(task));
+        }
+        self.failure.get_or_insert_with(|| (failure.clone(), self.picks.len() as u32));
+        true
+    }
+
+    /// The failure that came first.
+    pub(crate) fn first_or(&self, failure: Failure) -> Failure {
+        self.failure.as_ref().map_or(failure, |(first, _)| first.clone())
+    }
+
+    /// What came of a run that has ended by itself.
+    pub(crate) fn verdict(&self) -> Verdict {
+        match &self.failure {
+            Some((failure, _)) => Verdict::Failed(failure.clone()),
+            None => Verdict::Finished,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn event(&mut self, event: &Event) {
+        if self.active && event.op.mode == Mode::Timed {
+            self.timed(event);
+        }
+    }
+
+    fn timed(&mut self, event: &Event) {
+        let Event { task, op, outcome, .. } = *event;
+        let known = self.timeouts.iter_mut().find(|(who, site, _)| (*who, *site) == (task, op.site));
+        match (outcome == Outcome::TimedOut, known) {
+            (true, Some((_, _, count))) => *count += 1,
+            (true, None) => self.timeouts.push((task, op.site, 1)),
+            // The first part of a wait on a condition variable always succeeds.
+            (false, Some((_, _, count))) if op.kind != Kind::Wait => *count = 0,
+            (false, _) => {}
+        }
+    }
+
+    /// Whether anybody has timed out as often as it may.
+    #[inline]
+    pub(crate) fn is_impatient(&self) -> bool {
+        self.active && self.timeouts.iter().any(|&(_, _, count)| count >= self.timeouts_max)
+    }
+
+    /// Whether this task has, at what it is about to do.
+    pub(crate) fn is_over_patience(&self, task: TaskId, op: &Op) -> bool {
+        let here = |&(who, site, count): &(TaskId, SiteId, u32)| {
+            (who, site) == (task, op.site) && count >= self.timeouts_max
+        };
+        self.timeouts.iter().any(here)
+    }
+
+    /// Somebody waits whom only the bound keeps from timing out.
+    pub(crate) fn holds_back_timers(&mut self) {
+        self.held_back |= self.active;
+    }
+
+    /// All of it.
+    pub(crate) fn log(&self, world: &World, spun: bool) -> Log {
+        if !self.active {
+            return Log::default();
+        }
+        Log {
+            picks: self.picks.clone(),
+            chosen: self.chosen.clone(),
+            objects: world.first_states().to_vec(),
+            task_objects: world.tasks().iter().map(|task| [task.object, task.token]).collect(),
+            failed_at: self.failure.as_ref().map(|&(_, picks)| picks),
+            reached: Reached { cut: self.cut, spin: spun, timeouts: self.held_back },
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! `dfs`: every interleaving, depth first. The plainest search there is, and what the others are
+//! compared with.
+
+use crate::systematic::{Request, Search};
+use crate::tree::Tree;
+use raddle_model::Trace;
+
+/// All interleavings.
+#[derive(Clone, Default, Debug)]
+pub struct Dfs {
+    tree: Tree,
+}
+
+impl Search for Dfs {
+    fn next(&mut self) -> Option<Request> {
+        self.tree.next()
+    }
+
+    fn learn(&mut self, trace: &Trace) {
+        self.tree.learn(trace);
+    }
+
+    fn restart(&mut self) {
+        self.tree = Tree::default();
+    }
+}

@@ -1,0 +1,65 @@
+//! `pcb`: preemption bounding after Musuvathi and Qadeer (PLDI 2007), as seed 004 uses it (Wang, Said and
+//! Gupta, ICSE 2011, §4.2.1): every interleaving with at most k preemptions, branching at every
+//! step within the bound. A switch away from a task that cannot go on, or that offers the processor,
+//! is free. There is nothing that merges interleavings: a bound on preemptions and the reordering of
+//! independent steps do not go together.
+//!
+//! Without a bound it takes 0, 1, 2, … in turn, until nothing is left out. An interleaving with fewer
+//! preemptions is then run again for each later bound: to remember them all would take memory in
+//! proportion to the runs.
+
+use crate::systematic::{Request, Search};
+use crate::tree::Tree;
+use raddle_model::Trace;
+
+/// Interleavings with few preemptions.
+#[derive(Clone, Debug)]
+pub struct Pcb {
+    tree: Tree,
+    /// Preemptions allowed now.
+    bound: u32,
+    /// Whether it grows.
+    grows: bool,
+}
+
+impl Pcb {
+    /// At most `bound` preemptions; ever more of them if there is none.
+    pub fn new(bound: Option<u32>) -> Pcb {
+        let first = bound.unwrap_or(0);
+        Pcb { tree: Tree::new(Some(first)), bound: first, grows: bound.is_none() }
+    }
+
+    /// Preemptions allowed now.
+    pub fn preemptions_max(&self) -> u32 {
+        self.bound
+    }
+}
+
+impl Search for Pcb {
+    fn next(&mut self) -> Option<Request> {
+        if let Some(request) = self.tree.next() {
+            return Some(request);
+        }
+        if !self.grows || !self.tree.pruned() {
+            return None;
+        }
+        self.bound += 1;
+        self.tree = Tree::new(Some(self.bound));
+        self.tree.next()
+    }
+
+    fn learn(&mut self, trace: &Trace) {
+        self.tree.learn(trace);
+    }
+
+    fn restart(&mut self) {
+        *self = Pcb::new((!self.grows).then_some(self.bound));
+    }
+
+    fn bound(&self) -> Option<String> {
+        self.tree.pruned().then(|| match self.bound {
+            1 => String::from("1 preemption"),
+            bound => format!("{bound} preemptions"),
+        })
+    }
+}

@@ -1,0 +1,148 @@
+//! What all systematic searches have in common. A [`Search`] knows nothing but steps: which ones the next
+//! run shall take, and what a run that took them looked like. [`Systematic`] makes an explorer of it:
+//! it puts plans around the steps, begins anew when a run shows that there must be more scheduling
+//! points, and says whether, and within which bounds, everything was run.
+
+use crate::explorer::{Batch, Exhausted, Explorer};
+use crate::target::{Digest, Flow, Run};
+use raddle_model::plan::{Step, Steps};
+use raddle_model::trace::Reached;
+use raddle_model::{Plan, SiteId, Tail, Trace, Verdict};
+
+/// What the next run shall do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// Its first steps; the first one is main before its first scheduling point.
+    pub steps: Vec<Step>,
+    /// Names of tasks that sleep after them.
+    pub sleep: Vec<u64>,
+}
+
+/// A search through the runs of a program, or through its partial orders.
+pub trait Search {
+    /// What to run next; none if nothing is left.
+    fn next(&mut self) -> Option<Request>;
+
+    /// The run that was asked for has ended.
+    fn learn(&mut self, trace: &Trace);
+
+    /// Forgets everything: the program has more scheduling points than was thought.
+    fn restart(&mut self);
+
+    /// The bound that kept it from running everything, if any.
+    fn bound(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Time-outs of a task at one site in a row, unless another number is asked for.
+pub const TIMEOUTS_MAX: u32 = 1;
+
+/// A search as an explorer.
+#[derive(Clone, Debug)]
+pub struct Systematic<S> {
+    search: S,
+    plan: Plan,
+    timeouts_max: u32,
+    // Number of the next run.
+    next: u64,
+    // Whether the last run showed new points.
+    grown: bool,
+    reached: Reached,
+    // Whether some run did not do what it was asked to.
+    strayed: bool,
+    over: bool,
+}
+
+impl<S: Search> Systematic<S> {
+    /// Searches under the conditions of `plan`, whose prefix and tail do not matter. Giving a lock back
+    /// is a scheduling point: a search reasons about each operation on its own, and it adds no
+    /// partial order.
+    pub fn new(search: S, mut plan: Plan) -> Systematic<S> {
+        plan.prefix = Default::default();
+        plan.points.releases = true;
+        Systematic {
+            search,
+            plan,
+            timeouts_max: TIMEOUTS_MAX,
+            next: 0,
+            grown: false,
+            reached: Reached::default(),
+            strayed: false,
+            over: false,
+        }
+    }
+
+    /// The same with another number of time-outs in a row.
+    #[must_use]
+    pub fn with_timeouts_max(self, timeouts_max: u32) -> Systematic<S> {
+        Systematic { timeouts_max, ..self }
+    }
+
+    /// The search itself.
+    pub fn search(&self) -> &S {
+        &self.search
+    }
+
+    /// Sites that must be points from now on.
+    fn add_points(&mut self, sites: impl IntoIterator<Item = SiteId>) {
+        let accesses = &mut self.plan.points.accesses;
+        for site in sites {
+            if let Err(at) = accesses.binary_search(&site) {
+                accesses.insert(at, site);
+                self.grown = true;
+            }
+        }
+    }
+}
+
+impl<S: Search> Explorer for Systematic<S> {
+    fn next(&mut self) -> Option<Batch> {
+        if std::mem::take(&mut self.grown) {
+            // What was run so far had fewer points: only a pass in which none is learned counts.
+            self.search.restart();
+            self.reached = Reached::default();
+        }
+        let Some(Request { steps, sleep }) = self.search.next() else {
+            self.over = true;
+            return None;
+        };
+        let tail = Tail::Steps(Steps { steps, sleep, run_on: true, timeouts_max: self.timeouts_max });
+        let run = self.next;
+        self.next += 1;
+        Some(Batch::Record { plan: Plan { tail, ..self.plan.clone() }, run })
+    }
+
+    fn learn(&mut self, digest: &Digest) -> Flow {
+        if !self.plan.points.all_accesses {
+            self.add_points(digest.learned.races.iter().flat_map(|race| race.sites));
+        }
+        Flow::Continue
+    }
+
+    fn learn_run(&mut self, _: &Plan, run: &Run) {
+        let Reached { cut, spin, timeouts } = run.trace.log.reached;
+        self.reached.cut |= cut;
+        self.reached.spin |= spin;
+        self.reached.timeouts |= timeouts;
+        // Without a log nobody knows what the run did: it hung.
+        let strayed = matches!(run.digest.verdict, Verdict::Diverged(_)) || run.trace.log.picks.is_empty();
+        self.strayed |= strayed;
+        if !self.grown {
+            self.search.learn(&run.trace);
+        }
+    }
+
+    fn exhausted(&self) -> Exhausted {
+        if !self.over || self.strayed || self.reached.cut {
+            return Exhausted::No;
+        }
+        let spin = self.reached.spin.then(|| String::from("modulo spin iterations"));
+        let timeouts = self.reached.timeouts.then(|| match self.timeouts_max {
+            1 => String::from("1 time-out in a row"),
+            most => format!("{most} time-outs in a row"),
+        });
+        let bounds: Vec<String> = self.search.bound().into_iter().chain(timeouts).chain(spin).collect();
+        if bounds.is_empty() { Exhausted::Yes } else { Exhausted::Within(bounds.join(", ")) }
+    }
+}

@@ -1,0 +1,172 @@
+//! The tree of all decisions of a program, walked depth first by running it again and again. Nothing
+//! is left out but what a bound on preemptions forbids.
+
+use crate::systematic::Request;
+use raddle_model::plan::Step;
+use raddle_model::trace::Picked;
+use raddle_model::{Event, Op, TaskId, Trace};
+
+/// A decision of the current run.
+#[derive(Clone, Debug)]
+struct Branch {
+    /// What it was made between.
+    options: Options,
+    /// Which one is taken.
+    taken: usize,
+    /// Preemptions before it.
+    preemptions: u32,
+}
+
+#[derive(Clone, Debug)]
+enum Options {
+    /// Names of the tasks that may run, and whether running each is a preemption.
+    Tasks(Vec<(u64, bool)>),
+    /// Values below this.
+    Values(u32),
+}
+
+impl Branch {
+    fn count(&self) -> usize {
+        match &self.options {
+            Options::Tasks(tasks) => tasks.len(),
+            Options::Values(arity) => *arity as usize,
+        }
+    }
+
+    fn preemptions_after(&self) -> u32 {
+        match &self.options {
+            Options::Tasks(tasks) => self.preemptions + u32::from(tasks[self.taken].1),
+            Options::Values(_) => self.preemptions,
+        }
+    }
+}
+
+/// The walk.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Tree {
+    stack: Vec<Branch>,
+    /// Most preemptions of a run; none is as many as there are.
+    preemptions_max: Option<u32>,
+    begun: bool,
+    /// Whether the bound has forbidden anything.
+    pruned: bool,
+}
+
+impl Tree {
+    pub(crate) fn new(preemptions_max: Option<u32>) -> Tree {
+        Tree { preemptions_max, ..Tree::default() }
+    }
+
+    pub(crate) fn pruned(&self) -> bool {
+        self.pruned
+    }
+
+    /// The next path; none if all have been walked.
+    pub(crate) fn next(&mut self) -> Option<Request> {
+        if self.begun && !self.advance() {
+            return None;
+        }
+        self.begun = true;
+        let mut steps = vec![Step::default()];
+        for branch in &self.stack {
+            match &branch.options {
+                Options::Tasks(tasks) => {
+                    steps.push(Step { task: tasks[branch.taken].0, choices: Vec::new() });
+                }
+                Options::Values(_) => {
+                    let step = steps.last_mut().expect("raddle bug: a path without a beginning");
+                    step.choices.push(branch.taken as u32);
+                }
+            }
+        }
+        Some(Request { steps, sleep: Vec::new() })
+    }
+
+    fn advance(&mut self) -> bool {
+        while let Some(last) = self.stack.last_mut() {
+            last.taken += 1;
+            if last.taken < last.count() {
+                return true;
+            }
+            self.stack.pop();
+        }
+        false
+    }
+
+    /// The run took the path: appends the decisions that it made by itself.
+    pub(crate) fn learn(&mut self, trace: &Trace) {
+        let led = self.stack.len();
+        let mut number = 0;
+        let mut chosen = trace.log.chosen.iter().peekable();
+        let mut current: Option<TaskId> = None;
+        let ops = pending(trace);
+        let taken = |picked: &Picked| trace.events.get(picked.event as usize);
+        let picks = trace.log.picks.iter().map_while(|picked| Some((picked, taken(picked)?)));
+        let picks: Vec<(&Picked, &Event)> = picks.collect();
+        for at in 0..=picks.len() {
+            while let Some(choice) = chosen.next_if(|choice| choice.pick as usize == at) {
+                if number >= led {
+                    self.push(Options::Values(choice.arity), choice.value as usize);
+                }
+                number += 1;
+            }
+            let Some((picked, event)) = picks.get(at) else { break };
+            if number >= led {
+                self.push_tasks(trace, picked, event.task, current, &ops);
+            }
+            number += 1;
+            current = Some(event.task);
+        }
+    }
+
+    fn push_tasks(
+        &mut self,
+        trace: &Trace,
+        picked: &Picked,
+        ran: TaskId,
+        current: Option<TaskId>,
+        ops: &[Vec<(u32, Op)>],
+    ) {
+        // What the last task is about to do is what it did next, or would have done.
+        let next = |task: TaskId| ops[task.index()].iter().find(|(event, _)| *event >= picked.event);
+        let goes_on = current.filter(|&task| {
+            picked.enabled.contains(task) && next(task).is_some_and(|(_, op)| !op.offers_processor())
+        });
+        // The one that ran comes first: the walk is in it already.
+        let others = picked.enabled.iter().filter(|&task| task != ran);
+        let all = std::iter::once(ran).chain(others);
+        let preempts = |task: TaskId| goes_on.is_some_and(|last| last != task);
+        let mut tasks: Vec<(u64, bool)> =
+            all.map(|task| (trace.names[task.index()], preempts(task))).collect();
+        if self.preemptions_max.is_some_and(|most| self.preemptions() >= most) {
+            let before = tasks.len();
+            tasks.retain(|&(_, preempts)| !preempts);
+            self.pruned |= tasks.len() < before;
+        }
+        self.push(Options::Tasks(tasks), 0);
+    }
+
+    /// Preemptions of the run so far.
+    fn preemptions(&self) -> u32 {
+        self.stack.last().map_or(0, Branch::preemptions_after)
+    }
+
+    fn push(&mut self, options: Options, taken: usize) {
+        let preemptions = self.preemptions();
+        self.stack.push(Branch { options, taken, preemptions });
+    }
+}
+
+/// What each task was about to do: the number of events before it did, and the operation.
+fn pending(trace: &Trace) -> Vec<Vec<(u32, Op)>> {
+    let mut ops = vec![Vec::new(); trace.names.len()];
+    for picked in &trace.log.picks {
+        if let Some(event) = trace.events.get(picked.event as usize) {
+            ops[event.task.index()].push((picked.event, event.op));
+        }
+    }
+    for &(task, op) in &trace.pending {
+        ops[task.index()].push((u32::MAX, op));
+    }
+    ops
+}

@@ -1,0 +1,116 @@
+//! `dfs` runs every interleaving once; `pcb` exactly those with few preemptions.
+
+use crate::common::{everywhere, for_programs, search};
+use raddle_explore::{Dfs, Exhausted, Pcb};
+use raddle_model::{Choice, Decision, Divergence, Pick, Plan, Policy, Tail, View};
+use raddle_policy::Planned;
+use raddle_toy::Instr::{Load, Store, Yield};
+use raddle_toy::{Machine, Object, Program, ToyRun, Val};
+use std::collections::BTreeMap;
+
+type Interleaving = Vec<(bool, u32)>;
+
+fn key(decisions: &[Decision]) -> Interleaving {
+    let key = |decision: &Decision| match *decision {
+        Decision::Run(task) => (true, task.0),
+        Decision::Choose(value) => (false, value),
+    };
+    decisions.iter().map(key).collect()
+}
+
+/// Counts the preemptions of another policy, by the definition in the model.
+struct Counting {
+    inner: Planned,
+    preemptions: u32,
+}
+
+impl Policy for Counting {
+    fn pick(&mut self, view: &View<'_>) -> Pick {
+        let pick = self.inner.pick(view);
+        if let Pick::Run(task) = pick {
+            self.preemptions += u32::from(view.preempts(task));
+        }
+        pick
+    }
+    fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {
+        self.inner.choose(choice)
+    }
+    fn restart(&mut self, seed: u64) {
+        self.inner.restart(seed);
+        self.preemptions = 0;
+    }
+}
+
+/// Each interleaving with the number of its preemptions.
+fn counted(program: &Program, plan: &Plan, runs: &[ToyRun]) -> BTreeMap<Interleaving, u32> {
+    let count = |run: &ToyRun| {
+        let replay = Plan { prefix: run.trace.schedule.clone(), ..plan.clone() };
+        let inner = Planned::new(&Plan { tail: Tail::Stay, ..replay.clone() });
+        let mut machine = Machine::new(program, Counting { inner, preemptions: 0 });
+        let again = machine.run(&replay);
+        assert_eq!(again.trace.events, run.trace.events);
+        (key(&run.trace.schedule.decisions), machine.engine().policy_mut().preemptions)
+    };
+    runs.iter().map(count).collect()
+}
+
+#[test]
+fn dfs_runs_every_interleaving_once() {
+    for_programs(11, raddle_tiers::size("search_interleavings"), |program, plan, runs| {
+        let mut expected: Vec<_> = runs.iter().map(|run| key(&run.trace.schedule.decisions)).collect();
+        let (found, exhausted) = search(program, plan, Dfs::default(), runs.len() + 1);
+        let mut found: Vec<_> = found.iter().map(|run| key(&run.trace.schedule.decisions)).collect();
+        expected.sort();
+        found.sort();
+        if expected != found {
+            return Err(format!("{} interleavings, dfs ran {}", expected.len(), found.len()));
+        }
+        let spun = runs.iter().any(|run| run.parked);
+        let cut = runs.iter().any(|run| run.trace.log.reached.cut);
+        match exhausted {
+            Exhausted::Yes if !spun && !cut => Ok(()),
+            Exhausted::Within(_) if spun && !cut => Ok(()),
+            Exhausted::No if cut => Ok(()),
+            other => Err(format!("spun {spun}, cut {cut}, but exhausted: {other:?}")),
+        }
+    });
+}
+
+#[test]
+fn pcb_runs_exactly_the_interleavings_within_its_bound() {
+    for_programs(12, raddle_tiers::size("search_interleavings"), |program, plan, runs| {
+        let all = counted(program, plan, runs);
+        for bound in 0..3 {
+            let within = all.iter().filter(|&(_, &count)| count <= bound);
+            let expected: Vec<_> = within.map(|(interleaving, _)| interleaving.clone()).collect();
+            let (found, exhausted) = search(program, plan, Pcb::new(Some(bound)), runs.len() + 1);
+            let mut found: Vec<_> = found.iter().map(|run| key(&run.trace.schedule.decisions)).collect();
+            found.sort();
+            if found != expected {
+                return Err(format!("bound {bound}: {} expected, {} run", expected.len(), found.len()));
+            }
+            let whole = expected.len() == all.len();
+            if whole == matches!(exhausted, Exhausted::Within(ref bound) if bound.contains("preemption")) {
+                return Err(format!("bound {bound}, whole {whole}, but exhausted: {exhausted:?}"));
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn pcb_without_a_bound_goes_on_until_nothing_is_left_out() {
+    let one = Val::Const(1);
+    let tasks = vec![vec![Store(0, one), Load(1, 0), Yield], vec![Store(1, one), Load(0, 0)]];
+    let program = Program::flat(vec![Object::Atomic(0); 2], tasks);
+    let (all, _) = search(&program, &everywhere(), Dfs::default(), 100_000);
+    let (found, exhausted) = search(&program, &everywhere(), Pcb::new(None), 1_000_000);
+    assert_eq!(exhausted, Exhausted::Yes);
+    let set = |runs: &[raddle_explore::target::Run]| {
+        runs.iter().map(|run| key(&run.trace.schedule.decisions)).collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(set(&all), set(&found));
+    let (none, exhausted) = search(&program, &everywhere(), Pcb::new(Some(0)), 1_000);
+    assert!(none.len() < all.len());
+    assert_eq!(exhausted, Exhausted::Within(String::from("0 preemptions")));
+}

@@ -1,0 +1,4 @@
+//! Systematic search, held against plain enumeration of toy programs.
+
+mod bounded;
+mod common;

@@ -1,0 +1,114 @@
+//! `steps`: the policy of systematic search. It takes the steps of its plan one by one, each named by
+//! its task, and then goes on as `stay` does, leaving alone who is asleep: a sleeper is about to do
+//! what an earlier run has done from here, so running it would lead into a partial order that is
+//! known. It wakes when something happens that conflicts with what it is about to do.
+
+use crate::stay::stay;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use raddle_model::plan::Steps;
+use raddle_model::{Choice, Divergence, Pick, Policy, TaskId, TaskSet, View};
+
+/// Follows steps.
+#[derive(Clone, Debug)]
+pub struct Stepwise {
+    plan: Steps,
+    // The step that the run is in; the first begins with the run.
+    position: usize,
+    // Choices made in it.
+    choices: usize,
+    // Who sleeps; none until the steps have been taken.
+    asleep: Option<TaskSet>,
+}
+
+impl Stepwise {
+    /// Takes the steps of `plan`.
+    pub fn new(plan: Steps) -> Stepwise {
+        Stepwise { plan, position: 0, choices: 0, asleep: None }
+    }
+
+    fn diverged(&self, expected: String, found: String) -> Box<Divergence> {
+        Box::new(Divergence { step: 0, decision: self.position, expected, found })
+    }
+
+    #[cold]
+    fn cannot(&self, name: u64, view: &View<'_>) -> Pick {
+        let known = view.world.live().find(|&task| view.world.task(task).name == name);
+        if known.is_some_and(|task| view.world.enabled_tasks().contains(task)) {
+            // It spins, or has timed out too often, and is held back: that is a bound of the search.
+            return Pick::Cut;
+        }
+        let expected = match known {
+            Some(task) => format!("{} to run", view.world.path(task)),
+            None => format!("a task to run that is not there ({name:x})"),
+        };
+        let able = view.enabled.iter().map(|task| view.world.path(task));
+        let able: alloc::vec::Vec<String> = able.collect();
+        Pick::Diverged(self.diverged(expected, format!("a choice between {}", able.join(", "))))
+    }
+
+    fn awake(&mut self, view: &View<'_>) -> Pick {
+        let plan = &self.plan;
+        let asleep = self.asleep.get_or_insert_with(|| {
+            let sleeps = |task: &TaskId| plan.sleep.contains(&view.world.task(*task).name);
+            view.world.live().filter(sleeps).collect()
+        });
+        if asleep.is_empty() {
+            return Pick::Run(stay(view));
+        }
+        let mut enabled = view.enabled.clone();
+        enabled.subtract(asleep);
+        if enabled.is_empty() {
+            return Pick::Cut;
+        }
+        let task = stay(&View { enabled: &enabled, ..*view });
+        let op = view.op(task);
+        let woken: TaskSet = asleep.iter().filter(|&sleeper| view.op(sleeper).conflicts(op)).collect();
+        asleep.subtract(&woken);
+        Pick::Run(task)
+    }
+}
+
+impl Policy for Stepwise {
+    fn pick(&mut self, view: &View<'_>) -> Pick {
+        self.choices = 0;
+        self.position += 1;
+        let Some(step) = self.plan.steps.get(self.position) else {
+            return self.awake(view);
+        };
+        let wanted = view.enabled.iter().find(|&task| view.world.task(task).name == step.task);
+        match wanted {
+            Some(task) => Pick::Run(task),
+            None => self.cannot(step.task, view),
+        }
+    }
+
+    fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {
+        let step = self.plan.steps.get(self.position);
+        let value = step.and_then(|step| step.choices.get(self.choices)).copied();
+        self.choices += 1;
+        match value {
+            None => Ok(0),
+            Some(value) if value < choice.arity => Ok(value),
+            Some(value) => {
+                let expected = format!("the value {value} to be chosen");
+                Err(self.diverged(expected, format!("a choice among {} values", choice.arity)))
+            }
+        }
+    }
+
+    fn finished(&mut self, _: u64) -> Result<(), Box<Divergence>> {
+        if self.position + 1 >= self.plan.steps.len() {
+            return Ok(());
+        }
+        let left = self.plan.steps.len() - self.position - 1;
+        Err(self.diverged(format!("{left} more steps"), String::from("the end of the run")))
+    }
+
+    fn restart(&mut self, _: u64) {
+        self.position = 0;
+        self.choices = 0;
+        self.asleep = None;
+    }
+}
