@@ -7,7 +7,7 @@
 //! | threads | 6 in table 2; workers 2 to 10 in table 4 | so many workers, and main, which starts them, draws the bar and joins them |
 //! | shared data | `bwritten` | the same |
 //! | locks | not given | the journal's; mended: one around `bwritten` |
-//! | operations | not given | each worker adds twice, a read and a write each, and then writes 3 lines of the journal; main reads twice |
+//! | operations | not given | each worker adds twice, a read and a write each, and then writes 5 lines of the journal; main reads twice |
 //!
 //! Table 2 has 6 threads and 14 runs, table 4 has 14 runs with 5: there main is not counted.
 
@@ -18,7 +18,7 @@ use crate::tasks::join_all;
 
 const PARTS: u64 = 2;
 const BYTES: u64 = 100;
-const LINES: usize = 3;
+const LINES: usize = 5;
 const DRAWN: usize = 2;
 
 #[derive(Default)]
