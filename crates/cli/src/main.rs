@@ -6,6 +6,7 @@ mod cache;
 mod calling;
 mod cc;
 mod demo;
+mod doctor;
 mod hapset;
 mod minimize;
 mod output;
@@ -44,6 +45,7 @@ enum Command {
     Show(show::Args),
     Hapset(hapset::Args),
     Bench(bench::Args),
+    Doctor(doctor::Args),
 }
 
 /// How a command ended that did what it was asked.
@@ -72,6 +74,7 @@ fn main() -> ExitCode {
         Command::Show(args) => show::run(&args),
         Command::Hapset(args) => hapset::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
     };
     match result {
         Ok(exit) => ExitCode::from(exit as u8),

@@ -16,6 +16,11 @@ impl Problem {
         Problem { what: what.into(), help: help.into(), not_controlled: false }
     }
 
+    /// Without what to do.
+    pub(crate) fn what(&self) -> &str {
+        &self.what
+    }
+
     pub(crate) fn exit_code(&self) -> u8 {
         if self.not_controlled { EXIT_NOT_CONTROLLED } else { EXIT_PROBLEM }
     }

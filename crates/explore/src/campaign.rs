@@ -6,6 +6,7 @@
 //! `nondeterminism` that keeps the original failure. Nothing that failed is ever dropped.
 
 use crate::explorer::{Batch, Exhausted, Explorer, plan_of_run};
+use crate::systematic::as_taken;
 use crate::target::{CycleFound, Digest, Flow, RaceFound, Run, Sink, Target, TargetError};
 use raddle_analysis::hapset::Growth;
 use raddle_analysis::statistics::{Distinct, Estimate};
@@ -121,7 +122,7 @@ pub fn run<T: Target + ?Sized, E: Explorer + ?Sized>(
                 explorer.learn_run(&plan, &run);
                 campaign.count(&run.digest);
                 campaign.over |= time_is_up();
-                campaign.examine(target, |_| plan.clone())?;
+                campaign.examine_recorded(target, plan, &run)?;
             }
         }
         progress(&campaign.progress());
@@ -148,7 +149,8 @@ impl<E: Explorer + ?Sized> Sink for Listener<'_, E> {
 /// Something new, still to be run again.
 struct Suspect {
     run: u64,
-    fingerprint: u128,
+    /// What it must have again; none if it is to end earlier.
+    fingerprint: Option<u128>,
     failure: Failure,
     race: bool,
 }
@@ -232,7 +234,8 @@ impl Campaign {
         self.failing_runs += u64::from(!race);
         if self.known.insert(failure.identity()) {
             self.failing_distinct += u64::from(!race);
-            self.suspects.push(Suspect { run: digest.run, fingerprint: digest.fingerprint, failure, race });
+            let fingerprint = Some(digest.fingerprint);
+            self.suspects.push(Suspect { run: digest.run, fingerprint, failure, race });
         }
     }
 
@@ -240,6 +243,28 @@ impl Campaign {
         if !self.cycles.iter().any(|known| known.sites().eq(cycle.sites())) {
             self.cycles.push(cycle.clone());
         }
+    }
+
+    /// The same for a run that was recorded. One of a search went on after its first failure, and its
+    /// report must not: it is run again as far as that.
+    fn examine_recorded<T: Target + ?Sized>(
+        &mut self,
+        target: &mut T,
+        plan: Plan,
+        run: &Run,
+    ) -> Result<(), TargetError> {
+        let Some(taken) = as_taken(&plan, &run.trace) else {
+            return self.examine(target, |_| plan.clone());
+        };
+        let failed = matches!(run.digest.verdict, Verdict::Failed(_));
+        if failed {
+            // Races behind the failure are seen in other runs.
+            for race in self.suspects.extract_if(.., |suspect| suspect.race) {
+                self.known.remove(&race.failure.identity());
+            }
+            self.suspects.iter_mut().for_each(|suspect| suspect.fingerprint = None);
+        }
+        self.examine(target, |_| taken.clone())
     }
 
     /// Runs again what is new, and reports it.
@@ -309,7 +334,7 @@ fn confirm(suspect: Suspect, plan: Plan, run: Run) -> Found {
     };
     let same = again.filter(|again| again.identity() == original.identity());
     if let Some(failure) = same
-        && run.digest.fingerprint == fingerprint
+        && fingerprint.is_none_or(|fingerprint| run.digest.fingerprint == fingerprint)
     {
         // Who hangs is given up without a schedule: only the plan leads there again.
         let hangs = failure.kind == FailureKind::Hang;
@@ -337,8 +362,8 @@ fn shows(run: &Run, race: &Failure) -> bool {
     })
 }
 
-fn ended(run: &Run, fingerprint: u128) -> String {
-    let order = if run.digest.fingerprint == fingerprint { "the same" } else { "another" };
+fn ended(run: &Run, fingerprint: Option<u128>) -> String {
+    let order = if Some(run.digest.fingerprint) == fingerprint { "the same" } else { "another" };
     let end = match &run.digest.verdict {
         Verdict::Finished => String::from("finished"),
         Verdict::Failed(failure) => format!("gave {}: {}", failure.kind.name(), failure.message),

@@ -3,7 +3,7 @@
 
 use crate::systematic::{Request, Search};
 use crate::tree::Tree;
-use raddle_model::Trace;
+use raddle_model::{Plan, Trace, Verdict};
 
 /// All interleavings.
 #[derive(Clone, Default, Debug)]
@@ -16,7 +16,7 @@ impl Search for Dfs {
         self.tree.next()
     }
 
-    fn learn(&mut self, trace: &Trace) {
+    fn learn(&mut self, _: &Plan, trace: &Trace, _: &Verdict) {
         self.tree.learn(trace);
     }
 

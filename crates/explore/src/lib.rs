@@ -5,17 +5,24 @@ extern crate alloc;
 
 pub mod campaign;
 pub mod dfs;
+pub mod dpor;
 pub mod explorer;
+mod hypothesis;
+pub mod odpor;
+pub mod path;
 pub mod pcb;
 pub mod sample;
 pub mod shrink;
 pub mod systematic;
 pub mod target;
 mod tree;
+mod wakeup;
 
 pub use campaign::{Found, Limits, Progress, Summary};
 pub use dfs::Dfs;
+pub use dpor::{Dpor, Guide};
 pub use explorer::{Batch, Exhausted, Explorer};
+pub use odpor::Odpor;
 pub use pcb::Pcb;
 pub use sample::Sample;
 pub use shrink::{Minimized, ShrinkError, minimize};

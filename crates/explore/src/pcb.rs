@@ -10,7 +10,7 @@
 
 use crate::systematic::{Request, Search};
 use crate::tree::Tree;
-use raddle_model::Trace;
+use raddle_model::{Plan, Trace, Verdict};
 
 /// Interleavings with few preemptions.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ impl Search for Pcb {
         self.tree.next()
     }
 
-    fn learn(&mut self, trace: &Trace) {
+    fn learn(&mut self, _: &Plan, trace: &Trace, _: &Verdict) {
         self.tree.learn(trace);
     }
 

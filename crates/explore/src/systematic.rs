@@ -6,7 +6,7 @@
 use crate::explorer::{Batch, Exhausted, Explorer};
 use crate::target::{Digest, Flow, Run};
 use raddle_model::plan::{Step, Steps};
-use raddle_model::trace::Reached;
+use raddle_model::trace::{Log, Reached};
 use raddle_model::{Plan, SiteId, Tail, Trace, Verdict};
 
 /// What the next run shall do.
@@ -24,7 +24,7 @@ pub trait Search {
     fn next(&mut self) -> Option<Request>;
 
     /// The run that was asked for has ended.
-    fn learn(&mut self, trace: &Trace);
+    fn learn(&mut self, plan: &Plan, trace: &Trace, verdict: &Verdict);
 
     /// Forgets everything: the program has more scheduling points than was thought.
     fn restart(&mut self);
@@ -33,6 +33,30 @@ pub trait Search {
     fn bound(&self) -> Option<String> {
         None
     }
+}
+
+/// The plan that repeats a run of a search as everybody else runs it: a failure ends it, and timers run
+/// out whenever they like. None if it is no run of a search, or nobody knows what it did.
+pub(crate) fn as_taken(plan: &Plan, trace: &Trace) -> Option<Plan> {
+    let Tail::Steps(Steps { run_on: true, .. }) = plan.tail else { return None };
+    let Log { picks, chosen, failed_at, .. } = &trace.log;
+    if trace.names.is_empty() {
+        return None;
+    }
+    let mut steps = vec![Step::default()];
+    let most = failed_at.map_or(usize::MAX, |picks| picks as usize);
+    for picked in picks.iter().take(most) {
+        if let Some(event) = trace.events.get(picked.event as usize) {
+            steps.push(Step { task: trace.names[event.task.index()], choices: Vec::new() });
+        }
+    }
+    for choice in chosen {
+        if let Some(step) = steps.get_mut(choice.pick as usize) {
+            step.choices.push(choice.value);
+        }
+    }
+    let tail = Tail::Steps(Steps { steps, sleep: Vec::new(), run_on: false, timeouts_max: u32::MAX });
+    Some(Plan { tail, ..plan.clone() })
 }
 
 /// Time-outs of a task at one site in a row, unless another number is asked for.
@@ -120,16 +144,16 @@ impl<S: Search> Explorer for Systematic<S> {
         Flow::Continue
     }
 
-    fn learn_run(&mut self, _: &Plan, run: &Run) {
+    fn learn_run(&mut self, plan: &Plan, run: &Run) {
         let Reached { cut, spin, timeouts } = run.trace.log.reached;
         self.reached.cut |= cut;
         self.reached.spin |= spin;
         self.reached.timeouts |= timeouts;
-        // Without a log nobody knows what the run did: it hung.
-        let strayed = matches!(run.digest.verdict, Verdict::Diverged(_)) || run.trace.log.picks.is_empty();
-        self.strayed |= strayed;
-        if !self.grown {
-            self.search.learn(&run.trace);
+        // Without a trace nobody knows what the run did: it hung.
+        let lost = run.trace.names.is_empty();
+        self.strayed |= lost || matches!(run.digest.verdict, Verdict::Diverged(_));
+        if !self.grown && !lost {
+            self.search.learn(plan, &run.trace, &run.digest.verdict);
         }
     }
 

@@ -1,8 +1,8 @@
 //! Events and traces: what happened in a run.
 
 use crate::ids::{ObjectId, SiteId, TaskId};
-use crate::op::{Op, Plain};
 use crate::objects::State;
+use crate::op::{Op, Plain};
 use crate::plan::Schedule;
 use crate::taskset::TaskSet;
 use crate::world::World;

@@ -40,6 +40,11 @@ pub const SWEEPS: &[Sweep] = &[
     sweep("ok_runs", 1_000, 10_000, "runs of each correct program, per strategy, without a report"),
     sweep("search_interleavings", 150, 2_000, "random programs whose interleavings dfs and pcb must run"),
     sweep("search_programs", 300, 2_500, "random programs whose partial orders dpor and odpor must run"),
+    sweep("count_readers", 10, 13, "most readers whose partial orders odpor must count"),
+    sweep("count_lastzero", 8, 15, "longest array of lastzero"),
+    sweep("count_indexer", 13, 15, "most tasks of indexer"),
+    sweep("count_filesystem", 17, 19, "most tasks of filesystem"),
+    sweep("count_increments", 6, 7, "most atomic increments"),
     sweep("rapos_experiments", 5, 25, "repetitions of each experiment of table 1"),
 ];
 

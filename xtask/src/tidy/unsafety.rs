@@ -1,8 +1,8 @@
-//! Rule: unsafe code lives where a front end touches stacks, and nowhere else.
+//! Rule: unsafe code lives where a front end touches stacks, and where the machine is tried out, and nowhere else.
 
 use super::{File, Finding, tokens};
 
-const FOLDERS: &[&str] = &["crates/raddle/", "crates/native/", "crates/runtime/"];
+const FOLDERS: &[&str] = &["crates/raddle/", "crates/native/", "crates/runtime/", "crates/probe/"];
 
 pub(super) fn rule(file: &File) -> Vec<Finding> {
     if file.is_in(FOLDERS) {

@@ -3,6 +3,7 @@
 mod bench;
 mod cc;
 mod demo;
+mod doctor;
 mod errors;
 mod fixture;
 mod hapset;

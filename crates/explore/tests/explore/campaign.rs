@@ -3,7 +3,7 @@
 use crate::programs::{alone, fig1, in_turn, two_bugs};
 use core::ops::Range;
 use raddle_explore::target::{Digest, Flow, Place, RaceFound, Run, Sink, Target, TargetError};
-use raddle_explore::{Exhausted, Limits, Sample, Summary, campaign};
+use raddle_explore::{Dfs, Dpor, Exhausted, Limits, Odpor, Sample, Search, Summary, Systematic, campaign};
 use raddle_model::{FailureKind, Plan, SiteId, Tail, Verdict};
 use raddle_policy::{Strategy, strategies};
 use raddle_toy::ToyTarget;
@@ -166,4 +166,32 @@ fn races_are_listed_once_and_end_nothing() {
     let off = Limits { races: false, ..limits(50, 1) };
     let off = sample(&mut Racy(ToyTarget::new(alone())), Strategy::Random, &off);
     assert!(off.races.is_empty());
+}
+
+fn systematic(target: &mut dyn Target, search: impl Search, limits: &Limits) -> Summary {
+    let mut explorer = Systematic::new(search, Plan::new(0, Tail::Stay));
+    campaign::run(target, &mut explorer, limits, &mut || false, &mut |_| {}).unwrap()
+}
+
+/// A run of a search goes on after a failure; its report ends there, and replays.
+#[test]
+fn what_a_search_finds_replays() {
+    let check = |name: &str, summary: Summary, target: &mut ToyTarget| {
+        let mut kinds: Vec<FailureKind> = summary.failures.iter().map(|found| found.failure.kind).collect();
+        kinds.sort_unstable();
+        assert_eq!(kinds, [FailureKind::Assertion, FailureKind::Deadlock], "{name}");
+        assert_eq!(summary.exhausted, Exhausted::Yes, "{name}");
+        for found in summary.failures {
+            assert!(found.original.is_none(), "{name}: {:?}", found.failure);
+            assert_eq!(found.plan.tail, Tail::None);
+            let again = target.run(&found.plan).unwrap();
+            assert_eq!(again.digest.verdict, Verdict::Failed(found.failure), "{name}");
+            assert_eq!(again.trace.events, found.run.trace.events);
+        }
+    };
+    let mut target = ToyTarget::new(two_bugs());
+    let all = limits(1_000_000, 0);
+    check("dfs", systematic(&mut target, Dfs::default(), &all), &mut target);
+    check("dpor", systematic(&mut target, Dpor::new(), &all), &mut target);
+    check("odpor", systematic(&mut target, Odpor::new(), &all), &mut target);
 }

@@ -3,8 +3,8 @@
 use raddle_explore::target::Target;
 use raddle_explore::{Batch, Exhausted, Explorer, Search, Systematic};
 use raddle_model::plan::Steps;
-use raddle_model::{Plan, PointSet, Rng, Tail, TimeMode};
-use raddle_toy::{Program, Sketch, ToyRun, ToyTarget, enumerate};
+use raddle_model::{Plan, PointSet, Rng, Schedule, Tail, TimeMode};
+use raddle_toy::{Finals, Program, Sketch, ToyRun, ToyTarget, enumerate};
 
 /// Interleavings after which a program is left out.
 pub(crate) const RUNS_MAX: usize = 4_000;
@@ -79,4 +79,11 @@ pub(crate) fn search(
         assert!(runs.len() <= runs_max, "the search does not end\n{}", listing(program));
     }
     (runs, explorer.exhausted())
+}
+
+/// The final state of a run.
+pub(crate) fn finals(program: &Program, plan: &Plan, run: &raddle_explore::target::Run) -> Finals {
+    let decisions = run.trace.schedule.decisions.clone();
+    let prefix = Schedule { decisions, ..Schedule::default() };
+    raddle_toy::run(program, &Plan { prefix, ..plan.clone() }).finals
 }

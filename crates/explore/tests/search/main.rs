@@ -1,4 +1,7 @@
 //! Systematic search, held against plain enumeration of toy programs.
 
 mod bounded;
+mod classes;
 mod common;
+mod counts;
+mod special;

@@ -208,6 +208,7 @@ impl Rt {
             crate::thread::local::destroy(self);
             return;
         }
+        let failed = result.is_err();
         debug_assert!(result.is_ok() || last == Kind::End, "raddle bug: a task's own panic was not kept");
         if let Err(payload) = result {
             let text = panics::text(&*payload);
@@ -219,6 +220,11 @@ impl Rt {
         }
         crate::thread::local::destroy(self);
         if self.ending() {
+            return;
+        }
+        if failed {
+            // In a search the others go on before the process ends.
+            self.with(|run| run.next = run.engine.schedule_next());
             return;
         }
         self.with(|run| {
@@ -248,7 +254,7 @@ impl Rt {
             let message =
                 format!("panic while unwinding from another panic, which aborts the process: {what}");
             let failure = Failure { kind: FailureKind::Panic, message, tasks: vec![task], sites: vec![site] };
-            run.engine.fail(failure);
+            run.engine.crash(failure);
             run.next = Next::Over;
         });
     }

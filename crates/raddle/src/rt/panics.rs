@@ -141,6 +141,6 @@ pub(crate) fn abort_run(rt: Rt, why: &str) {
             None => ("a resumed panic", SiteId::UNKNOWN),
         };
         let message = format!("{why}, which aborts the process: {what}");
-        run.engine.fail(Failure { kind: FailureKind::Panic, message, tasks: vec![task], sites: vec![site] });
+        run.engine.crash(Failure { kind: FailureKind::Panic, message, tasks: vec![task], sites: vec![site] });
     });
 }

@@ -32,7 +32,7 @@ impl Rt {
         let yielder = self.with(|run| {
             let message = String::from("raddle bug: a run that collided with another is told");
             let (tasks, sites) = (Vec::new(), Vec::new());
-            run.engine.fail(Failure { kind: FailureKind::Nondeterminism, message, tasks, sites });
+            run.engine.crash(Failure { kind: FailureKind::Nondeterminism, message, tasks, sites });
             run.next = Next::Over;
             run.fibers[run.running.index()].yielder()
         });

@@ -1,0 +1,247 @@
+//! `dpor`: dynamic partial-order reduction after Flanagan and Godefroid (POPL 2005), with sleep sets
+//! (Godefroid 1996). At least one run of every partial order.
+//!
+//! After each run, what every task did or was about to do, whether it could or not, is held against
+//! the latest steps that it conflicts with and that do not lead to it: before each of them it should
+//! have had a chance. Seed 004's algorithm 2 looks only at tasks that can run and leaves the
+//! happens-before filter out; taken literally it loses partial orders (two counterexamples are
+//! among the tests).
+//!
+//! Deviations: a pair counts as a race only if the later operation could be done without the earlier
+//! one, by the world's own rules, instead of a static guess at what can be enabled at the same time;
+//! values of choices are tried one after the other before their step counts as done.
+//!
+//! A [`Guide`] may refuse to go back: that is how coverage-guided search is built on this. It should
+//! turn the sleep sets off, since what it refuses is then asleep although nobody ran it.
+
+use crate::path::{Path, Pending};
+use crate::systematic::{Request, Search};
+use raddle_model::plan::Step;
+use raddle_model::{Op, Plan, TaskId, Trace, Verdict};
+
+/// Who has a say in where the search goes back to.
+pub trait Guide {
+    /// Whether `later` is to be tried before the step `earlier` of the path, with which it races.
+    fn wants(&mut self, path: &Path, earlier: usize, later: &Pending) -> bool;
+
+    /// A run has ended; what it did is asked about next.
+    fn learn(&mut self, trace: &Trace) {
+        let _ = trace;
+    }
+
+    /// All runs so far were made with too few scheduling points.
+    fn restart(&mut self) {}
+}
+
+/// Goes back wherever it must.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Everywhere;
+
+impl Guide for Everywhere {
+    fn wants(&mut self, _: &Path, _: usize, _: &Pending) -> bool {
+        true
+    }
+}
+
+/// What is known of the state before a step.
+#[derive(Clone, Default, Debug)]
+struct Node {
+    /// Names of tasks that must run from here.
+    backtrack: Vec<u64>,
+    /// Those that have, and those that slept when the search came here.
+    asleep: Vec<(u64, Op)>,
+}
+
+/// The search.
+#[derive(Clone, Default, Debug)]
+pub struct Dpor<G = Everywhere> {
+    guide: G,
+    sleepless: bool,
+    /// The last run.
+    path: Path,
+    /// One for each of its steps that the search has not left for good.
+    nodes: Vec<Node>,
+    begun: bool,
+    /// Name of the task whose step was asked for last.
+    asked: u64,
+    /// Runs that were cut since whoever could have gone on was asleep.
+    blocked: u64,
+}
+
+impl Dpor {
+    /// A search that is complete.
+    pub fn new() -> Dpor {
+        Dpor::guided(Everywhere)
+    }
+}
+
+impl<G: Guide> Dpor<G> {
+    /// A search that asks `guide`.
+    pub fn guided(guide: G) -> Dpor<G> {
+        Dpor {
+            guide,
+            sleepless: false,
+            path: Path::default(),
+            nodes: Vec::new(),
+            begun: false,
+            asked: 0,
+            blocked: 0,
+        }
+    }
+
+    /// The same without sleep sets.
+    #[must_use]
+    pub fn without_sleep(self) -> Dpor<G> {
+        Dpor { sleepless: true, ..self }
+    }
+
+    /// Runs that were cut because all that could have run was known.
+    pub fn blocked(&self) -> u64 {
+        self.blocked
+    }
+
+    /// Who has a say.
+    pub fn guide(&self) -> &G {
+        &self.guide
+    }
+
+    /// Lets every operation have its chance before the steps that it races with.
+    fn go_back(&mut self, new: usize) {
+        // What was done in the steps that led the run was looked at when they were new.
+        let done = (new..self.path.stops.len()).map(|step| self.path.at(step));
+        let all: Vec<Pending> = done.chain(self.path.left()).collect();
+        for later in all {
+            let since = last_own(&self.path, &later);
+            let mut rivals = Vec::new();
+            self.path.each_rival(&later, |step| rivals.push(step));
+            for earlier in rivals {
+                if !self.path.is_possible_without(earlier, &later) {
+                    continue;
+                }
+                if self.guide.wants(&self.path, earlier, &later) {
+                    self.request(earlier, &later);
+                }
+                // Those since it was announced were each the latest once; of the others one is enough.
+                if earlier < since {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// `later`, or something that leads to it, must run before the step `earlier`.
+    fn request(&mut self, earlier: usize, later: &Pending) {
+        let Path { stops, names, .. } = &self.path;
+        let leads = |task: TaskId| {
+            task == later.task
+                || (earlier + 1..later.step.unwrap_or(stops.len()))
+                    .any(|step| stops[step].task == task && self.path.leads_to(step, later))
+        };
+        let able: Vec<TaskId> = stops[earlier].enabled.iter().collect();
+        let suitable: Vec<TaskId> = able.iter().copied().filter(|&task| leads(task)).collect();
+        let backtrack = &mut self.nodes[earlier].backtrack;
+        let known = |task: &TaskId| backtrack.contains(&names[task.index()]);
+        if suitable.iter().any(known) {
+            return;
+        }
+        let best = suitable.iter().find(|&&task| task == later.task).or(suitable.first());
+        match best {
+            Some(task) => backtrack.push(names[task.index()]),
+            None => {
+                let new = able.iter().filter(|task| !known(task)).map(|task| names[task.index()]);
+                let new: Vec<u64> = new.collect();
+                backtrack.extend(new);
+            }
+        }
+    }
+
+    /// The next value of a choice in the last step, as the choices up to there.
+    fn next_choices(&self) -> Option<Vec<u32>> {
+        let choices = &self.path.stops.get(self.nodes.len() - 1)?.choices;
+        let last = choices.iter().rposition(|&(arity, value)| value + 1 < arity)?;
+        let mut values: Vec<u32> = choices[..=last].iter().map(|&(_, value)| value).collect();
+        values[last] += 1;
+        Some(values)
+    }
+
+    /// The run that takes another last step.
+    fn turn(&mut self, step: Step) -> Request {
+        self.asked = step.task;
+        let last = self.nodes.len() - 1;
+        let task = self.path.task(step.task).expect("raddle bug: an unknown task is to run");
+        let op = self.path.next_op(task, last);
+        let op = op.expect("raddle bug: a task is to run that was about to do nothing");
+        let asleep = &self.nodes[last].asleep;
+        let sleeps = |&&(name, ref other): &&(u64, Op)| name != step.task && !other.conflicts(&op);
+        let sleep = asleep.iter().filter(sleeps).map(|&(name, _)| name).collect();
+        let mut steps: Vec<Step> = (0..last).map(|number| self.path.step(number)).collect();
+        steps.push(step);
+        Request { steps, sleep }
+    }
+}
+
+/// The last step before `later` of the same task, or the one that made it.
+fn last_own(path: &Path, later: &Pending) -> usize {
+    let end = later.step.unwrap_or(path.stops.len());
+    let own = (0..end).rev().find(|&step| path.stops[step].task == later.task);
+    own.unwrap_or_else(|| path.birth(later.task))
+}
+
+impl<G: Guide> Search for Dpor<G> {
+    fn next(&mut self) -> Option<Request> {
+        if !self.begun {
+            self.begun = true;
+            return Some(Request { steps: vec![Step::default()], sleep: Vec::new() });
+        }
+        while let Some(number) = self.nodes.len().checked_sub(1) {
+            if let Some(choices) = self.next_choices() {
+                let step = Step { choices, ..self.path.step(number) };
+                return Some(self.turn(step));
+            }
+            // A step that a bound forbids was asked for and not taken.
+            let name = match self.path.stops.get(number) {
+                Some(stop) => self.path.names[stop.task.index()],
+                None => self.asked,
+            };
+            let op = self.path.task(name).and_then(|task| self.path.next_op(task, number));
+            let node = &mut self.nodes[number];
+            node.asleep.extend(op.map(|op| (name, op)));
+            let asleep: Vec<u64> = node.asleep.iter().map(|&(name, _)| name).collect();
+            node.backtrack.retain(|task| !asleep.contains(task));
+            if let Some(&task) = node.backtrack.first() {
+                return Some(self.turn(Step { task, choices: Vec::new() }));
+            }
+            self.nodes.pop();
+        }
+        None
+    }
+
+    fn learn(&mut self, plan: &Plan, trace: &Trace, verdict: &Verdict) {
+        let known = self.nodes.len().saturating_sub(1);
+        self.path.follow(trace, plan.spurious_max, known);
+        self.nodes.resize(self.path.stops.len().max(known), Node::default());
+        for number in known..self.path.stops.len() {
+            let stop = &self.path.stops[number];
+            let name = self.path.names[stop.task.index()];
+            let node = &mut self.nodes[number];
+            if !node.backtrack.contains(&name) {
+                node.backtrack.push(name);
+            }
+            if number + 1 < self.path.stops.len() && !self.sleepless {
+                let awake = |other: &(u64, Op)| other.0 == name || other.1.conflicts(&stop.op);
+                let rest = node.asleep.iter().filter(|&other| !awake(other)).copied();
+                self.nodes[number + 1].asleep = rest.collect();
+            }
+        }
+        self.blocked += u64::from(*verdict == Verdict::Cut);
+        self.guide.learn(trace);
+        self.go_back(known);
+    }
+
+    fn restart(&mut self) {
+        self.guide.restart();
+        self.path = Path::default();
+        self.nodes.clear();
+        self.begun = false;
+    }
+}

@@ -1,0 +1,103 @@
+//! What if? Steps of a run, some of them left out, are done in a world of their own, to see whether
+//! something could be done then. The world is the one of the engine, so waiting means the same here.
+
+use crate::path::Stop;
+use raddle_model::objects::State;
+use raddle_model::{Kind, Mode, ObjectId, Op, Outcome, SiteId, TaskId, Trace, World};
+
+/// A world to try things in.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Hypothesis {
+    world: World,
+    tasks: usize,
+    spurious_max: u32,
+    /// What each object of the run was at first.
+    first: Vec<State>,
+    /// Its id in the world.
+    ids: Vec<Option<ObjectId>>,
+}
+
+impl Hypothesis {
+    /// What follows is about this run.
+    pub(crate) fn begin(&mut self, trace: &Trace, spurious_max: u32) {
+        self.tasks = trace.names.len();
+        self.spurious_max = spurious_max;
+        self.first.clone_from(&trace.log.objects);
+    }
+
+    /// Whether an operation may have to wait.
+    pub(crate) fn is_needed(op: &Op) -> bool {
+        let waits = match op.kind {
+            Kind::Join
+            | Kind::Park
+            | Kind::Lock
+            | Kind::ReadLock
+            | Kind::WriteLock
+            | Kind::Acquire
+            | Kind::Leave
+            | Kind::OnceGet
+            | Kind::OnceEnter
+            | Kind::Send
+            | Kind::Handover
+            | Kind::Recv => op.mode == Mode::Block,
+            Kind::Wake => true,
+            _ => false,
+        };
+        waits && op.object.is_some()
+    }
+
+    /// Whether `task` could do `op` after these steps.
+    pub(crate) fn enabled_after<'a>(
+        &mut self,
+        steps: impl Iterator<Item = &'a Stop>,
+        task: TaskId,
+        op: &Op,
+    ) -> bool {
+        self.world.begin(self.spurious_max);
+        // Who made whom does not matter here, and all may be there from the start.
+        for _ in 1..self.tasks {
+            self.world.announce(TaskId::MAIN, Op::new(Kind::Spawn, ObjectId::NONE, SiteId::UNKNOWN));
+            self.world.step(TaskId::MAIN, 0);
+        }
+        self.ids.clear();
+        self.ids.resize(self.first.len(), None);
+        for stop in steps {
+            if !stop.op.object.is_some() {
+                continue;
+            }
+            let op = self.translated(&stop.op);
+            let pick = self.pick(&op, stop.outcome);
+            self.world.announce(stop.task, op);
+            self.world.step(stop.task, pick);
+        }
+        let op = self.translated(op);
+        self.world.enabled(task, &op)
+    }
+
+    fn translated(&mut self, op: &Op) -> Op {
+        Op { object: self.object(op.object), second: self.object(op.second), ..*op }
+    }
+
+    fn object(&mut self, object: ObjectId) -> ObjectId {
+        if !object.is_some() {
+            return object;
+        }
+        let world = &mut self.world;
+        let first = &self.first[object.index()];
+        *self.ids[object.index()].get_or_insert_with(|| match first {
+            State::Task { task, .. } => world.task(*task).object,
+            other => world.create(other.clone(), SiteId::UNKNOWN),
+        })
+    }
+
+    /// Which waiter a notification woke.
+    fn pick(&self, op: &Op, outcome: Outcome) -> u32 {
+        match (outcome, &self.world.object(op.object).state) {
+            (Outcome::Woke(task), State::Condvar(condvar)) => {
+                let at = condvar.waiters.iter().position(|&waiter| waiter == task);
+                at.expect("raddle bug: a notification woke one that does not wait") as u32
+            }
+            _ => 0,
+        }
+    }
+}

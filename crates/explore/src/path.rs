@@ -1,0 +1,330 @@
+//! A run as searches see it: steps from one scheduling point to the next, what happens before what,
+//! and which steps could have come in another order.
+//!
+//! Step 0 is main before its first scheduling point; every other one begins with an operation that
+//! the policy let happen. What a task does on the way to its next point conflicts with nothing, so the
+//! operation stands for the whole step. The partial order is the one of the fingerprint: program order,
+//! spawns, and every pair of operations for which [`Op::conflicts`] holds.
+
+use crate::hypothesis::Hypothesis;
+use crate::wakeup::STABLE;
+use raddle_model::plan::Step;
+use raddle_model::{Event, Kind, ObjectId, Op, Outcome, SiteId, TaskId, TaskSet, Trace, hash};
+
+/// From one scheduling point to the next.
+#[derive(Clone, Debug)]
+pub struct Stop {
+    /// Who ran.
+    pub task: TaskId,
+    /// What was done first.
+    pub op: Op,
+    /// How that ended.
+    pub outcome: Outcome,
+    /// Number of values, and the value, of each choice on the way.
+    pub choices: Vec<(u32, u32)>,
+    /// Who could be picked.
+    pub enabled: TaskSet,
+    /// Number of objects that were registered before it.
+    pub objects: u32,
+    /// Which step of its task it is.
+    index: u32,
+    /// For each task how many of its steps have happened before it, itself included.
+    clock: Vec<u32>,
+    /// The same without what the operation adds.
+    before: Vec<u32>,
+}
+
+/// What a task did at a step, or was about to do at the end.
+#[derive(Clone, Debug)]
+pub struct Pending {
+    /// Who.
+    pub task: TaskId,
+    /// What.
+    pub op: Op,
+    /// The step; none if it never came to it.
+    pub step: Option<usize>,
+    before: Vec<u32>,
+}
+
+/// The steps of a run.
+#[derive(Clone, Default, Debug)]
+pub struct Path {
+    /// In the order in which they happened.
+    pub stops: Vec<Stop>,
+    /// Stable name of each task.
+    pub names: Vec<u64>,
+    // What the tasks that were alive at the end were about to do.
+    pending: Vec<(TaskId, Op)>,
+    // The step in which each task was made.
+    births: Vec<usize>,
+    // The steps of each task, and those on each object.
+    by_task: Vec<Vec<usize>>,
+    by_object: Vec<Vec<usize>>,
+    // Ids that mean the same in all runs, for objects that stand for tasks.
+    stable: Vec<(ObjectId, ObjectId)>,
+    hypothesis: Hypothesis,
+}
+
+impl Path {
+    /// Becomes the path of `trace`, of which the first `keep` steps are known already.
+    pub fn follow(&mut self, trace: &Trace, spurious_max: u32, keep: usize) {
+        self.truncate(keep);
+        self.names.clone_from(&trace.names);
+        self.pending.clone_from(&trace.pending);
+        self.births.resize(trace.names.len(), 0);
+        self.by_task.resize(trace.names.len(), Vec::new());
+        self.stable.clear();
+        for (objects, &name) in trace.log.task_objects.iter().zip(&trace.names) {
+            for (&object, which) in objects.iter().zip(1..) {
+                if object.is_some() {
+                    let id = hash::mix(name, which) as u32 | STABLE;
+                    self.stable.push((object, ObjectId(id & !1)));
+                }
+            }
+        }
+        self.stable.sort_unstable();
+        self.hypothesis.begin(trace, spurious_max);
+        let picks = &trace.log.picks;
+        let taken = picks.iter().take_while(|picked| (picked.event as usize) < trace.events.len()).count();
+        let first_choice = trace.log.chosen.partition_point(|choice| (choice.pick as usize) < keep);
+        let mut chosen = trace.log.chosen[first_choice..].iter().peekable();
+        for number in keep..=taken {
+            let begin = if number == 0 { 0 } else { picks[number - 1].event as usize };
+            let end = picks.get(number).map_or(trace.events.len(), |picked| picked.event as usize);
+            let events = &trace.events[begin..end];
+            let mut choices = Vec::new();
+            while let Some(choice) = chosen.next_if(|choice| choice.pick as usize == number) {
+                choices.push((choice.arity, choice.value));
+            }
+            let (task, op, outcome) = match events.first() {
+                Some(event) if number > 0 => (event.task, event.op, event.outcome),
+                _ => (TaskId::MAIN, Op::new(Kind::Yield, ObjectId::NONE, SiteId::UNKNOWN), Outcome::Done),
+            };
+            let (enabled, objects) = match number {
+                0 => ([TaskId::MAIN].into_iter().collect(), 0),
+                _ => (picks[number - 1].enabled.clone(), picks[number - 1].objects),
+            };
+            self.push(task, op, outcome, choices, enabled, objects);
+            for event in events {
+                if let Event { outcome: Outcome::Spawned(child), .. } = event {
+                    self.births[child.index()] = number;
+                }
+            }
+        }
+    }
+
+    /// Forgets all but the first `keep` steps.
+    fn truncate(&mut self, keep: usize) {
+        for number in (keep..self.stops.len()).rev() {
+            let Stop { task, op, .. } = &self.stops[number];
+            self.by_task[task.index()].pop();
+            for object in extents(op) {
+                self.by_object[object.index()].pop();
+            }
+        }
+        self.stops.truncate(keep);
+    }
+
+    fn push(
+        &mut self,
+        task: TaskId,
+        op: Op,
+        outcome: Outcome,
+        choices: Vec<(u32, u32)>,
+        enabled: TaskSet,
+        objects: u32,
+    ) {
+        let number = self.stops.len();
+        let before = self.before(task, number);
+        let mut clock = before.clone();
+        if clock.len() <= task.index() {
+            clock.resize(task.index() + 1, 0);
+        }
+        let index = self.by_task[task.index()].len() as u32;
+        clock[task.index()] = index + 1;
+        self.each_conflicting(&op, number, |path, earlier| {
+            let earlier = &path.stops[earlier];
+            if !earlier.is_in(&clock) {
+                join(&mut clock, &earlier.clock);
+            }
+            true
+        });
+        self.by_task[task.index()].push(number);
+        for object in extents(&op) {
+            if self.by_object.len() <= object.index() {
+                self.by_object.resize(object.index() + 1, Vec::new());
+            }
+            self.by_object[object.index()].push(number);
+        }
+        self.stops.push(Stop { task, op, outcome, choices, enabled, objects, index, clock, before });
+    }
+
+    /// What has happened before what `task` does next after `number` steps, that left out.
+    fn before(&self, task: TaskId, number: usize) -> Vec<u32> {
+        let own = &self.by_task[task.index()];
+        match own[..own.partition_point(|&step| step < number)].last() {
+            Some(&last) => self.stops[last].clock.clone(),
+            None if task == TaskId::MAIN => Vec::new(),
+            None => self.stops[self.births[task.index()]].clock.clone(),
+        }
+    }
+
+    /// Calls `each` with the steps before `number` that conflict with `op`, the latest first, until it
+    /// says no.
+    fn each_conflicting(&self, op: &Op, number: usize, mut each: impl FnMut(&Path, usize) -> bool) {
+        if op.kind == Kind::End {
+            for step in (0..number).rev() {
+                if !each(self, step) {
+                    return;
+                }
+            }
+            return;
+        }
+        // The end of the process is its last step, whatever that is good for.
+        if let Some(last) = self.stops[..number].last()
+            && last.op.kind == Kind::End
+            && !each(self, number - 1)
+        {
+            return;
+        }
+        let steps = |object: ObjectId| -> &[usize] {
+            let steps = if object.is_some() { self.by_object.get(object.index()) } else { None };
+            steps.map_or(&[], |steps| &steps[..steps.partition_point(|&step| step < number)])
+        };
+        let (mut first, mut second) = (steps(op.object), steps(op.second));
+        loop {
+            let step = match (first.last(), second.last()) {
+                (None, None) => return,
+                (Some(&a), None) => a,
+                (None, Some(&b)) => b,
+                (Some(&a), Some(&b)) => a.max(b),
+            };
+            while first.last() == Some(&step) {
+                first = &first[..first.len() - 1];
+            }
+            while second.last() == Some(&step) {
+                second = &second[..second.len() - 1];
+            }
+            if self.stops[step].op.conflicts(op) && !each(self, step) {
+                return;
+            }
+        }
+    }
+
+    /// Whether a step happened before another.
+    pub fn ordered(&self, earlier: usize, later: usize) -> bool {
+        self.stops[earlier].is_in(&self.stops[later].clock)
+    }
+
+    /// Whether a step happened before what a task did or was about to do, that operation's own
+    /// conflicts left out.
+    pub fn leads_to(&self, earlier: usize, pending: &Pending) -> bool {
+        self.stops[earlier].is_in(&pending.before)
+    }
+
+    /// What was done at a step, as something that could have been done earlier.
+    pub fn at(&self, step: usize) -> Pending {
+        let Stop { task, op, before, .. } = &self.stops[step];
+        Pending { task: *task, op: *op, step: Some(step), before: before.clone() }
+    }
+
+    /// What every live task was about to do when the run ended, whether it could or not.
+    pub fn left(&self) -> impl Iterator<Item = Pending> + '_ {
+        self.pending.iter().map(|&(task, op)| {
+            let before = self.before(task, self.stops.len());
+            Pending { task, op, step: None, before }
+        })
+    }
+
+    /// What a task was about to do before the step `number`; none if it was not there yet.
+    pub fn next_op(&self, task: TaskId, number: usize) -> Option<Op> {
+        let own = &self.by_task[task.index()];
+        match own.get(own.partition_point(|&step| step < number)) {
+            Some(&step) => Some(self.stops[step].op),
+            None => self.pending.iter().find(|(who, _)| *who == task).map(|&(_, op)| op),
+        }
+    }
+
+    /// Calls `each` with the steps that `pending` races with, the latest first: they conflict, and
+    /// nothing else leads from the one to the other.
+    pub fn each_rival(&self, pending: &Pending, mut each: impl FnMut(usize)) {
+        let end = pending.step.unwrap_or(self.stops.len());
+        self.each_conflicting(&pending.op, end, |path, step| {
+            if path.stops[step].task != pending.task && !path.leads_to(step, pending) {
+                each(step);
+            }
+            true
+        });
+    }
+
+    /// The steps after `earlier` that do not depend on it.
+    pub fn independent_of(&self, earlier: usize) -> impl Iterator<Item = usize> + '_ {
+        (earlier + 1..self.stops.len()).filter(move |&step| !self.ordered(earlier, step))
+    }
+
+    /// Whether `pending` could be done without the step `earlier` and all that depends on it.
+    pub fn is_possible_without(&mut self, earlier: usize, pending: &Pending) -> bool {
+        if !Hypothesis::is_needed(&pending.op) {
+            return true;
+        }
+        let mut hypothesis = core::mem::take(&mut self.hypothesis);
+        let steps = (0..earlier).chain(self.independent_of(earlier)).map(|step| &self.stops[step]);
+        let possible = hypothesis.enabled_after(steps, pending.task, &pending.op);
+        self.hypothesis = hypothesis;
+        possible
+    }
+
+    /// The operation with ids of objects that can be compared with those of other runs, as far as that
+    /// is possible.
+    pub(crate) fn stable(&self, op: &Op) -> Op {
+        let id = |object: ObjectId| match self.stable.binary_search_by_key(&object, |pair| pair.0) {
+            Ok(at) => self.stable[at].1,
+            Err(_) => object,
+        };
+        Op { object: id(op.object), second: id(op.second), ..*op }
+    }
+
+    /// A step as a plan names it.
+    pub fn step(&self, number: usize) -> Step {
+        let stop = &self.stops[number];
+        Step {
+            task: self.names[stop.task.index()],
+            choices: stop.choices.iter().map(|&(_, value)| value).collect(),
+        }
+    }
+
+    /// The step in which a task was made; 0 for main.
+    pub fn birth(&self, task: TaskId) -> usize {
+        self.births[task.index()]
+    }
+
+    /// The task with this name.
+    pub fn task(&self, name: u64) -> Option<TaskId> {
+        self.names.iter().position(|&known| known == name).map(|index| TaskId(index as u32))
+    }
+}
+
+impl Stop {
+    fn is_in(&self, clock: &[u32]) -> bool {
+        clock.get(self.task.index()).is_some_and(|&steps| steps > self.index)
+    }
+}
+
+fn join(clock: &mut Vec<u32>, other: &[u32]) {
+    if clock.len() < other.len() {
+        clock.resize(other.len(), 0);
+    }
+    for (mine, theirs) in clock.iter_mut().zip(other) {
+        *mine = (*mine).max(*theirs);
+    }
+}
+
+/// The objects of an operation, each once.
+fn extents(op: &Op) -> impl Iterator<Item = ObjectId> {
+    let second = op.second.is_some() && op.second != op.object;
+    [op.object, op.second]
+        .into_iter()
+        .zip([op.object.is_some(), second])
+        .filter(|pair| pair.1)
+        .map(|pair| pair.0)
+}

@@ -1,0 +1,109 @@
+//! Wakeup trees (Abdulla, Aronis, Jonsson and Sagonas, POPL 2014): the sequences of steps that must
+//! still be taken from a state, such that none of them leads into a partial order that another
+//! one covers.
+//!
+//! A sequence covers another if both can be continued to the same partial order. What that means is
+//! decided step by step: a step is a *weak initial* of a sequence if the sequence can be reordered to
+//! begin with it, or if it conflicts with nothing in it.
+
+use raddle_model::plan::Step;
+use raddle_model::{Access, Kind, ObjectId, Op};
+
+/// Ids of objects from here on mean the same in all runs: they stand for tasks.
+pub(crate) const STABLE: u32 = 1 << 31;
+
+/// A step of a run, as something that can be taken in another.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Letter {
+    /// Who, and the values it chose; those that are missing are anybody's guess.
+    pub(crate) step: Step,
+    /// What it does.
+    pub(crate) op: Op,
+    /// The run that it comes from: objects have ids that mean something in that run.
+    pub(crate) run: u64,
+}
+
+impl Letter {
+    /// Whether two steps of different tasks conflict. `known` is the number of objects that both
+    /// runs have in common; if two others may be the same one, they are taken for it.
+    fn conflicts(&self, other: &Letter, known: u32) -> bool {
+        if self.run == other.run {
+            return self.op.conflicts(&other.op);
+        }
+        let (a, b) = (&self.op, &other.op);
+        if a.kind == Kind::End || b.kind == Kind::End {
+            return true;
+        }
+        if a.access() == Access::Read && b.access() == Access::Read {
+            return false;
+        }
+        let newer = |object: ObjectId| object.0 >= known && object.0 < STABLE;
+        let same = |x: ObjectId, y: ObjectId| x.is_some() && y.is_some() && (x == y || newer(x) && newer(y));
+        let exact = a.object == b.object && !newer(a.object);
+        (same(a.object, b.object) && (!exact || a.span.overlaps(b.span)))
+            || same(a.object, b.second)
+            || same(a.second, b.object)
+            || same(a.second, b.second)
+    }
+
+    /// Whether both may be the same step of the same task.
+    fn agrees(&self, other: &Letter) -> bool {
+        let (a, b) = (&self.step.choices, &other.step.choices);
+        a.iter().zip(b).all(|(x, y)| x == y)
+    }
+}
+
+/// How a step relates to a sequence.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Initial {
+    /// The sequence can begin with it: it is the one at this position.
+    At(usize),
+    /// It is not in the sequence and conflicts with nothing in it.
+    Apart,
+    /// Neither.
+    No,
+}
+
+/// Whether `letter` is a weak initial of `sequence`.
+pub(crate) fn weak_initial(letter: &Letter, sequence: &[Letter], known: u32) -> Initial {
+    for (position, other) in sequence.iter().enumerate() {
+        if other.step.task == letter.step.task {
+            return if letter.agrees(other) { Initial::At(position) } else { Initial::No };
+        }
+        if letter.conflicts(other, known) {
+            return Initial::No;
+        }
+    }
+    Initial::Apart
+}
+
+/// A step to be taken, and what follows it; a leaf if nothing must.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Branch {
+    pub(crate) letter: Letter,
+    pub(crate) rest: Vec<Branch>,
+}
+
+/// Adds a sequence unless what is there covers it. Returns whether it was added.
+pub(crate) fn insert(branches: &mut Vec<Branch>, mut sequence: Vec<Letter>, known: u32) -> bool {
+    let mut branches = branches;
+    loop {
+        let first =
+            branches.iter().position(|branch| weak_initial(&branch.letter, &sequence, known) != Initial::No);
+        let Some(first) = first else { break };
+        let branch = &mut branches[first];
+        if let Initial::At(position) = weak_initial(&branch.letter, &sequence, known) {
+            sequence.remove(position);
+        }
+        if branch.rest.is_empty() || sequence.is_empty() {
+            return false;
+        }
+        branches = &mut branch.rest;
+    }
+    let mut letters = sequence.into_iter().rev();
+    let Some(last) = letters.next() else { return false };
+    let leaf = Branch { letter: last, rest: Vec::new() };
+    let chain = letters.fold(leaf, |rest, letter| Branch { letter, rest: vec![rest] });
+    branches.push(chain);
+    true
+}
