@@ -41,8 +41,6 @@ struct Wish {
     task: u64,
     /// The orders that nobody has seen; none if it is to be tried in any case.
     why: Vec<Pair>,
-    /// Whether all of them have been seen.
-    idle: bool,
 }
 
 /// What is known of the state before a step.
@@ -56,14 +54,14 @@ struct Node {
 }
 
 /// A run that is put off, since what it is for was tried in vain elsewhere.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct PutOff {
     steps: Vec<Step>,
     why: Vec<Pair>,
 }
 
 /// The search.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 
 pub struct Guided {
     known: Known,
@@ -162,7 +160,7 @@ impl Guided {
                     Some(pair) => wish.why.push(pair),
                     None => wish.why.clear(),
                 },
-                None => node.wishes.push(Wish { task: name, why: pair.into_iter().collect(), idle: false }),
+                None => node.wishes.push(Wish { task: name, why: pair.into_iter().collect() }),
             }
         }
     }
@@ -204,30 +202,33 @@ impl Guided {
     fn fulfil(&mut self) -> Option<u64> {
         let node = self.nodes.last_mut().expect("raddle bug: no node is left");
         let (known, tried) = (&self.known, &self.tried);
-        for wish in &mut node.wishes {
-            // Its reasons may all have been seen since.
-            wish.idle = !wish.why.is_empty() && wish.why.iter().all(|pair| known.contains(pair));
+        node.wishes.retain_mut(|wish| {
+            let always = wish.why.is_empty();
             wish.why.retain(|pair| !known.contains(pair));
-        }
-        node.wishes.retain(|wish| !wish.idle);
-        let fresh = |wish: &Wish| wish.why.is_empty() || wish.why.iter().any(|pair| !tried.contains_key(pair));
+            always || !wish.why.is_empty()
+        });
+        let fresh =
+            |wish: &Wish| wish.why.is_empty() || wish.why.iter().any(|pair| !tried.contains_key(pair));
         let fresh: Vec<usize> = (0..node.wishes.len()).filter(|&at| fresh(&node.wishes[at])).collect();
         if fresh.is_empty() {
             self.put_off();
             return None;
         }
         let first = self.dice.as_mut().map_or(0, |dice| dice.below(fresh.len() as u32) as usize);
-        let Wish { task, why, .. } = node.wishes.remove(fresh[first]);
+        let Wish { task, why } = node.wishes.remove(fresh[first]);
         node.done.push(task);
-        why.into_iter().for_each(|pair| drop(self.tried.entry(pair).or_insert(0)));
+        for pair in why {
+            self.tried.entry(pair).or_insert(0);
+        }
         Some(task)
     }
 
     /// Keeps what is left to wish for at the last node, for later.
     fn put_off(&mut self) {
         let last = self.nodes.len() - 1;
-        for Wish { task, why, .. } in std::mem::take(&mut self.nodes[last].wishes) {
-            let often = why.iter().all(|pair| self.tried.get(pair).is_some_and(|&times| times >= PUT_OFF_MAX));
+        for Wish { task, why } in std::mem::take(&mut self.nodes[last].wishes) {
+            let often =
+                why.iter().all(|pair| self.tried.get(pair).is_some_and(|&times| times >= PUT_OFF_MAX));
             if often {
                 continue;
             }

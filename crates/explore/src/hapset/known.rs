@@ -2,22 +2,23 @@
 
 use raddle_analysis::hapset;
 use raddle_model::{HapSets, Pair, SiteId, Statement, Trace};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
 
 /// Names a site by what the source says.
-type Describe = Box<dyn Fn(SiteId) -> Statement + Send>;
+type Describe = Arc<dyn Fn(SiteId) -> Statement + Send + Sync>;
 
 /// Learned sets. Sites get their numbers from a process, and a run must show a site before its number is
 /// known; so saved sets come to count one by one.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Known {
     sets: HapSets,
     saved: Vec<Pair<Statement>>,
     describe: Option<Describe>,
     // The sites that runs have shown, by statement and by number.
     sites: BTreeMap<Statement, Vec<SiteId>>,
-    seen: std::collections::BTreeSet<SiteId>,
+    seen: BTreeSet<SiteId>,
 }
 
 impl fmt::Debug for Known {
@@ -28,8 +29,15 @@ impl fmt::Debug for Known {
 
 impl Known {
     /// Begins with sets that were saved; `describe` is what a site was called when that was done.
-    pub fn saved(sets: &HapSets<Statement>, describe: impl Fn(SiteId) -> Statement + Send + 'static) -> Known {
-        Known { saved: sets.iter().cloned().collect(), describe: Some(Box::new(describe)), ..Known::default() }
+    pub fn saved(
+        sets: &HapSets<Statement>,
+        describe: impl Fn(SiteId) -> Statement + Send + Sync + 'static,
+    ) -> Known {
+        Known {
+            saved: sets.iter().cloned().collect(),
+            describe: Some(Arc::new(describe)),
+            ..Known::default()
+        }
     }
 
     /// All that counts.

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | bug of `pbzip2` | order violation: main deletes the queue while consumers may still use it | the same: main waits for the writer only |
 //! | bug of `pbz2-f`, in which that is mended | race on `OutputBuff[i].buf` and `.bufSize`: corrupt output | the same: the writer may see the one and not yet the other |
+//! | | the first program has both | each program has one |
 //! | threads | 7 | main, 5 consumers, the writer |
 //! | shared data | queue, output buffers | the same, for 3 blocks |
 //! | locks | not given | the queue's with a condition variable, one for the number of blocks done with another, the journal's |
@@ -97,16 +98,16 @@ impl Program {
 
 /// `pbzip2`.
 pub fn bug() {
-    run(false, false);
+    run(false, true);
 }
 
-/// `pbz2-f`: main waits for the consumers before it deletes the queue.
-pub fn mended_once() {
+/// `pbz2-f`.
+pub fn race() {
     run(true, false);
 }
 
-/// And buffer and size are written and read under a lock.
-pub fn mended_twice() {
+/// Main waits for the consumers before it deletes the queue, and buffer and size are written and read under a lock.
+pub fn ok() {
     run(true, true);
 }
 

@@ -5,7 +5,7 @@ use raddle::tool::LibraryTarget;
 use raddle_explore::campaign::{self, Limits};
 use raddle_explore::hapset::{Guided, Known, Under};
 use raddle_explore::target::TargetError;
-use raddle_explore::{Dpor, Exhausted, Explorer, Hapset, Pcb, Systematic};
+use raddle_explore::{Dpor, Exhausted, Explorer, Pcb, Systematic};
 use raddle_model::{Plan, PointSet, Tail};
 use raddle_subjects::hapset::Row;
 use serde::Serialize;
@@ -40,7 +40,7 @@ impl Search {
         match self {
             Search::Hapset(under) => {
                 let guided = Guided::new(Known::default(), under, plan.seed);
-                Box::new(Hapset::new(guided, plan, 0))
+                Box::new(Systematic::new(guided, plan))
             }
             Search::Dpor => Box::new(Systematic::new(Dpor::new(), plan)),
             Search::Pcb(bound) => Box::new(Systematic::new(Pcb::new(Some(bound)), plan)),
@@ -77,9 +77,8 @@ impl Bench {
         let plan = Plan { points, ..Plan::new(seed, Tail::Stay) };
         let mut explorer = search.explorer(plan);
         let limits = Limits { runs, stop_after: 1, races: false };
-        let told = |TargetError { message }| {
-            Problem::new(message, "this is a bug of raddle's: please report it")
-        };
+        let told =
+            |TargetError { message }| Problem::new(message, "this is a bug of raddle's: please report it");
         let summary = campaign::run(&mut self.target, &mut *explorer, &limits, &mut || false, &mut |_| ())
             .map_err(told)?;
         if let Some(found) = summary.failures.first() {

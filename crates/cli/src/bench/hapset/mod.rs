@@ -58,7 +58,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     let seconds = begun.elapsed().as_secs_f64();
     let results = Results { schema: "raddle.bench.hapset.v1", ties: args.ties, rows: measured, seconds };
     match args.format {
-        Format::Human => output::print(&format!("{}\n{seconds:.1} s\n", table::text(&results.rows, args.ties))),
+        Format::Human => {
+            output::print(&format!("{}\n{seconds:.1} s\n", table::text(&results.rows, args.ties)))
+        }
         Format::Json => {
             output::print_line(&serde_json::to_string(&results).expect("raddle bug: json of plain values"))
         }
@@ -75,7 +77,10 @@ fn rows(args: &Args) -> Result<Vec<&'static Row>, Problem> {
     let rows: Vec<_> = ROWS.iter().filter(wanted).collect();
     if rows.is_empty() {
         let names: Vec<_> = ROWS.iter().map(|row| format!("{} (table {})", row.name, row.table)).collect();
-        return Err(Problem::new("no row has such a name and table", format!("there are {}", names.join(", "))));
+        return Err(Problem::new(
+            "no row has such a name and table",
+            format!("there are {}", names.join(", ")),
+        ));
     }
     Ok(rows)
 }

@@ -128,13 +128,17 @@ pub(crate) fn text(rows: &[Measured], ties: u64) -> String {
     for (number, (table, title)) in (1..).zip(NAMES) {
         let rows: Vec<&Measured> = rows.iter().filter(|row| row.table == number).collect();
         let Some(first) = rows.first() else { continue };
-        let _ = writeln!(out, "{table}: {title}; runs to the bug, median of {ties} ways to break ties (paper)");
+        let _ =
+            writeln!(out, "{table}: {title}; runs to the bug, median of {ties} ways to break ties (paper)");
         let searches = first.others.iter().map(|cell| cell.search.clone());
-        let head = ["subject", "bug", "threads"].map(String::from).into_iter().chain([first.hapset.search.clone()]);
-        let mut grid = Grid::new(head.chain([String::from("best-worst")]).chain(searches).chain([String::new()]));
+        let head =
+            ["subject", "bug", "threads"].map(String::from).into_iter().chain([first.hapset.search.clone()]);
+        let mut grid =
+            Grid::new(head.chain([String::from("best-worst")]).chain(searches).chain([String::new()]));
         for row in rows {
             let both = |cell: &Cell| format!("{} ({})", told(cell.median), cell.paper());
-            let start = [row.subject.to_owned(), row.bug.to_owned(), row.threads.to_string(), both(&row.hapset)];
+            let start =
+                [row.subject.to_owned(), row.bug.to_owned(), row.threads.to_string(), both(&row.hapset)];
             let span = format!("{}-{}", told(row.hapset.best), told(row.hapset.worst));
             let others = row.others.iter().map(both);
             let verdict = match (row.reached, row.counts) {
@@ -148,6 +152,10 @@ pub(crate) fn text(rows: &[Measured], ties: u64) -> String {
         out.push('\n');
     }
     let reached = rows.iter().filter(|row| row.reached && row.counts).count();
-    let _ = writeln!(out, "{reached} of {} rows reached: HaPSet takes no more runs than in the paper, DPOR and PCB2 no fewer", rows.len());
+    let _ = writeln!(
+        out,
+        "{reached} of {} rows reached: HaPSet takes no more runs than in the paper, DPOR and PCB2 no fewer",
+        rows.len()
+    );
     out
 }
