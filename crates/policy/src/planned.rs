@@ -138,6 +138,19 @@ impl Policy for Planned {
         }
     }
 
+    #[inline]
+    fn is_blind(&self) -> bool {
+        matches!(self.tail, AnyTail::Random(_)) && self.position >= self.prefix.len()
+    }
+
+    #[inline(always)]
+    fn draw(&mut self, enabled: u64) -> TaskId {
+        match &mut self.tail {
+            AnyTail::Random(random) => random.draw(enabled),
+            _ => unreachable!("raddle bug: a policy that looks is asked blindly"),
+        }
+    }
+
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {
         if self.position < self.prefix.len() {
             return match self.prefix[self.position] {
