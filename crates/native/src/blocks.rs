@@ -164,9 +164,13 @@ impl Blocks {
     /// What is wrong with an access that [`Blocks::check`] has refused.
     pub fn explain(&self, address: usize, size: usize, verb: &str, world: &World) -> Fault {
         let Some((start, block)) = self.around(address) else {
-            return Fault { message: format!("{verb} {size} bytes that belong to no block"), sites: Vec::new() };
+            return Fault {
+                message: format!("{verb} {size} bytes that belong to no block"),
+                sites: Vec::new(),
+            };
         };
-        let what = format!("a block of {} bytes that {} has allocated", block.size, world.path(block.made.task));
+        let what =
+            format!("a block of {} bytes that {} has allocated", block.size, world.path(block.made.task));
         match block.freed {
             Some(freed) if address < start + block.size && address + size > start => Fault {
                 message: format!(

@@ -83,9 +83,7 @@ const TOUCHED: usize = 4;
 fn place(address: usize, pc: usize, state: impl FnOnce() -> State) -> (ObjectId, SiteId) {
     let site = with(|run| run.site(pc));
     check_memory(address, TOUCHED, true, site);
-    with(|run| {
-        (run.object(address, site, state), site)
-    })
+    with(|run| (run.object(address, site, state), site))
 }
 
 /// The object at the address begins anew.

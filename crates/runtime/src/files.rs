@@ -219,7 +219,8 @@ unsafe extern "C" fn select_(
         io::wait(&mut polls, limit, pc);
         let nothing = [0u64; 2];
         // The kernel fills in the sets; it has no more to wait for.
-        let args = [count as usize, reads as usize, writes as usize, others as usize, nothing.as_ptr() as usize, 0];
+        let args =
+            [count as usize, reads as usize, writes as usize, others as usize, nothing.as_ptr() as usize, 0];
         // SAFETY: as above.
         return unsafe { plain(number::SELECT, args) } as c_int;
     }
