@@ -140,6 +140,7 @@ impl<S: Search> Explorer for Systematic<S> {
     fn learn(&mut self, digest: &Digest) -> Flow {
         if !self.plan.points.all_accesses {
             self.add_points(digest.learned.races.iter().flat_map(|race| race.sites));
+            self.add_points(digest.learned.shared.iter().copied());
         }
         Flow::Continue
     }

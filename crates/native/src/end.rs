@@ -77,6 +77,7 @@ fn make_report(run: &mut Run) -> RunReport {
             .iter()
             .map(|race| Race { sites: [race.earlier.site, race.site], message: race.message(world) })
             .collect(),
+        shared: watch.shared().to_vec(),
         cycles: cycles.iter().map(|cycle| cycle.edges.iter().map(edges).collect::<Vec<_>>()).collect(),
         recorded,
     }

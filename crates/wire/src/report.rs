@@ -65,6 +65,8 @@ pub struct RunReport {
     pub weak_orders: bool,
     /// Races of the run.
     pub races: Vec<Race>,
+    /// Sites that access memory which is raced for: they must be scheduling points in later plans.
+    pub shared: Vec<SiteId>,
     /// Potential deadlocks: each a cycle of waits.
     pub cycles: Vec<Vec<Edge>>,
     /// Present if it was asked for.

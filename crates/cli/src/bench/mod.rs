@@ -1,6 +1,7 @@
 //! `raddle bench`: the tables and figures of the papers, re-run, and our own speed.
 
 mod grid;
+mod hapset;
 mod native;
 mod rapos;
 mod speed;
@@ -18,6 +19,7 @@ pub(crate) struct Args {
 
 #[derive(Subcommand, Debug)]
 enum Bench {
+    Hapset(hapset::Args),
     Rapos(rapos::Args),
     Speed(speed::Args),
     Native(native::Args),
@@ -25,6 +27,7 @@ enum Bench {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     match &args.bench {
+        Bench::Hapset(args) => hapset::run(args),
         Bench::Rapos(args) => rapos::run(args),
         Bench::Speed(args) => speed::run(args),
         Bench::Native(args) => native::run(args),

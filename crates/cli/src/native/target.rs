@@ -98,6 +98,7 @@ impl NativeTarget {
                 .into_iter()
                 .map(|r| RaceFound { sites: r.sites, message: r.message })
                 .collect(),
+            shared: report.shared,
             cycles: report.cycles.into_iter().map(cycle).collect(),
             ..Learned::default()
         };
@@ -157,6 +158,7 @@ fn silent(kind: FailureKind, message: String, site: Option<SiteId>) -> RunReport
         releases: false,
         weak_orders: false,
         races: Vec::new(),
+        shared: Vec::new(),
         cycles: Vec::new(),
         recorded: None,
     }

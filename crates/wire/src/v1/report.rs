@@ -38,6 +38,7 @@ pub(crate) struct Report {
     weak_orders: bool,
     /// Sites and message.
     races: Vec<(u32, u32, String)>,
+    shared: Vec<u32>,
     /// Task, what it holds, sites.
     cycles: Vec<Vec<(String, String, u32, u32)>>,
     recorded: Option<Recorded>,
@@ -95,6 +96,7 @@ impl From<&current::RunReport> for Report {
             releases: report.releases,
             weak_orders: report.weak_orders,
             races: report.races.iter().map(|r| (r.sites[0].0, r.sites[1].0, r.message.clone())).collect(),
+            shared: report.shared.iter().map(|site| site.0).collect(),
             cycles: report.cycles.iter().map(|cycle| cycle.iter().map(edge).collect()).collect(),
             recorded: report.recorded.as_ref().map(|recorded| Recorded {
                 trace: Trace::new(&recorded.trace, &Schedule::default()),
@@ -141,6 +143,7 @@ impl TryFrom<Report> for current::RunReport {
                 .into_iter()
                 .map(|(a, b, message)| current::Race { sites: [SiteId(a), SiteId(b)], message })
                 .collect(),
+            shared: report.shared.into_iter().map(SiteId).collect(),
             cycles: report.cycles.into_iter().map(|c| c.into_iter().map(edge).collect()).collect(),
             recorded,
         })
