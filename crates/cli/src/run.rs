@@ -8,7 +8,7 @@ use crate::{Exit, progress, seed, show};
 use raddle_explore::campaign::{self, Limits};
 use raddle_explore::sample::Sample;
 use raddle_explore::target::Target as _;
-use raddle_model::{Plan, PointSet, Tail, TimeMode};
+use raddle_model::{Plan, PointSet, SpinMode, Tail, TimeMode};
 use raddle_report::json;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
@@ -36,6 +36,10 @@ pub(crate) struct Args {
     /// When timed waits time out: at any moment, or only when nobody else can run
     #[arg(long, value_enum, default_value_t)]
     timeouts: Timeouts,
+    /// Whether a task that looks at the same again and again is held back until something changes; `off` also shows
+    /// what comes after a loop that looks a few times and then blocks
+    #[arg(long, value_enum, default_value_t)]
+    spin: Spin,
     /// Distinct failures that are no races after which to stop; 0 is never
     #[arg(long, value_name = "N", default_value_t = 1)]
     stop_after: u64,
@@ -76,6 +80,13 @@ enum Timeouts {
     #[default]
     Any,
     Lazy,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, clap::ValueEnum)]
+enum Spin {
+    #[default]
+    Park,
+    Off,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, clap::ValueEnum)]
@@ -172,6 +183,10 @@ fn plan(args: &Args) -> Plan {
         time: match args.timeouts {
             Timeouts::Any => TimeMode::Any,
             Timeouts::Lazy => TimeMode::Lazy,
+        },
+        spin: match args.spin {
+            Spin::Park => SpinMode::Park,
+            Spin::Off => SpinMode::Off,
         },
         steps_max: args.steps_max,
         ..Plan::new(args.seed, Tail::Random)

@@ -5,6 +5,8 @@
 //! may KIND       may be found besides
 //! flags FLAG…    for the compiler
 //! args ARG…      for the program
+//! options OPT…   for `raddle run`
+//! later WHY      not run yet
 //! ```
 //! A failure's sites must stand on lines marked with `!KIND` in a comment, in the subject or in a header beside it.
 
@@ -20,6 +22,9 @@ pub(crate) struct Subject {
     pub(crate) may: BTreeSet<String>,
     pub(crate) flags: String,
     pub(crate) arguments: Vec<String>,
+    pub(crate) options: Vec<String>,
+    /// Why it is not run yet.
+    pub(crate) later: Option<String>,
     /// Kind, file name and line.
     marks: BTreeSet<(String, String, u32)>,
 }
@@ -61,11 +66,15 @@ fn subject(verdict: &str, name: &str) -> Subject {
     let mut keys: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for line in text.lines() {
         let (key, value) = line.split_once(' ').unwrap_or_else(|| panic!("{name}.expect: `{line}`"));
-        assert!(["find", "may", "flags", "args"].contains(&key), "{name}.expect: `{line}`");
+        assert!(
+            ["find", "may", "flags", "args", "options", "later"].contains(&key),
+            "{name}.expect: `{line}`"
+        );
         keys.entry(key).or_default().push(value);
     }
     let set = |key: &str| keys.get(key).into_iter().flatten().map(|&kind| kind.to_owned()).collect();
     let text = |key: &str| keys.get(key).map(|values| values.join(" ")).unwrap_or_default();
+    let words = |key: &str| text(key).split_ascii_whitespace().map(str::to_owned).collect();
     Subject {
         name: name.to_owned(),
         marks: marks(&source),
@@ -73,7 +82,9 @@ fn subject(verdict: &str, name: &str) -> Subject {
         find: set("find"),
         may: set("may"),
         flags: text("flags"),
-        arguments: text("args").split_ascii_whitespace().map(str::to_owned).collect(),
+        arguments: words("args"),
+        options: words("options"),
+        later: keys.contains_key("later").then(|| text("later")),
     }
 }
 
