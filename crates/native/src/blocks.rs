@@ -119,7 +119,8 @@ impl Blocks {
         {
             let Some(block) = self.all.remove(&start) else { continue };
             self.kept_bytes -= block.size + 2 * RED_ZONE;
-            self.paint(block.raw, start - block.raw + block.size + RED_ZONE, 0);
+            let size = block.size.next_multiple_of(GRANULE) + RED_ZONE;
+            self.paint(block.raw, start - block.raw + size, 0);
             released.push(block.raw);
         }
         released
@@ -191,6 +192,17 @@ impl Blocks {
         }
     }
 
+    /// What lies at an address of the heap.
+    pub fn describe(&self, address: usize, world: &World) -> Option<String> {
+        let (start, block) = self.around(address)?;
+        let maker = world.path(block.made.task);
+        Some(format!(
+            "offset {} of a block of {} bytes that {maker} has allocated",
+            address - start,
+            block.size
+        ))
+    }
+
     /// The block at an address, or whose red zone lies there.
     fn around(&self, address: usize) -> Option<(usize, &Block)> {
         let near = |(&start, block): (&usize, &Block)| {
@@ -206,9 +218,10 @@ impl Blocks {
         let whole = size / GRANULE * GRANULE;
         self.paint(start, whole, 0);
         let rest = size - whole;
-        // What lies behind the block up to the end of its red zone.
-        self.paint(start + whole, GRANULE, if rest > 0 { 0x80 | rest as u8 } else { FORBIDDEN & 0xf8 });
-        self.paint(start + whole + GRANULE, RED_ZONE - GRANULE, FORBIDDEN & 0xf8);
+        if rest > 0 {
+            self.paint(start + whole, GRANULE, 0x80 | rest as u8);
+        }
+        self.paint(start + size.next_multiple_of(GRANULE), RED_ZONE, FORBIDDEN);
     }
 
     /// Granules from one address on get a state. Both are multiples of the granule, but for a freed block's end.

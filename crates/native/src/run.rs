@@ -43,11 +43,20 @@ pub struct Thread {
     pub buried: bool,
     /// Values of thread-specific keys.
     pub specifics: Vec<usize>,
+    /// How many random numbers it has drawn.
+    draws: u64,
 }
 
 impl Thread {
     fn new(fiber: Fiber, maker: Option<TaskId>) -> Thread {
-        Thread { fiber: Box::new(fiber), maker, detached: false, buried: false, specifics: Vec::new() }
+        Thread {
+            fiber: Box::new(fiber),
+            maker,
+            detached: false,
+            buried: false,
+            specifics: Vec::new(),
+            draws: 0,
+        }
     }
 }
 
@@ -273,6 +282,21 @@ impl Run {
         let access = Access { address, size, how, task: self.running, site };
         // The analysis needs the world to settle what is pending; both belong to the engine.
         self.engine.observe(|watch, world| watch.access(&access, world));
+    }
+
+    /// Whether an address lies on the stack of a thread that the program has made.
+    pub fn on_stack(&self, address: usize) -> bool {
+        self.threads.iter().skip(1).any(|thread| {
+            let (start, end) = thread.fiber.stack_range();
+            (start..end).contains(&address)
+        })
+    }
+
+    /// A number that looks random, and is the same in every run in which the task has come as far.
+    pub fn draw(&mut self) -> u64 {
+        let draws = &mut self.threads[self.running.index()].draws;
+        *draws += 1;
+        raddle_model::hash::mix(self.engine.world().task(self.running).name, *draws)
     }
 
     /// Memory is given out anew: nothing that was there matters.

@@ -19,11 +19,13 @@ pub struct Race {
     pub site: SiteId,
     /// How it was done.
     pub how: How,
+    /// What was accessed.
+    pub address: usize,
 }
 
 impl Race {
-    /// For people.
-    pub fn message(&self, world: &World) -> String {
+    /// For people; `what` says which memory it is.
+    pub fn message(&self, what: &str, world: &World) -> String {
         let verb = |how: How| match (how.write, how.atomic) {
             (true, true) => "writes atomically",
             (true, false) => "writes",
@@ -32,7 +34,7 @@ impl Race {
         };
         let (first, second) = (world.path(self.earlier.task()), world.path(self.task));
         format!(
-            "{first} {}, then {second} {} the same memory, and nothing orders them",
+            "{first} {} {what}, then {second} {} it, and nothing orders them",
             verb(self.earlier.how()),
             verb(self.how)
         )
@@ -96,13 +98,13 @@ impl Watch {
 
     #[cold]
     fn report(&mut self, access: &Access) {
-        let Access { how, task, site, .. } = *access;
+        let Access { how, task, site, address, .. } = *access;
         for earlier in core::mem::take(&mut self.found.races) {
             let mut pair = [earlier.site, site];
             pair.sort_unstable();
             if let Err(at) = self.reported.binary_search(&pair) {
                 self.reported.insert(at, pair);
-                self.races.push(Race { earlier, task, site, how });
+                self.races.push(Race { earlier, task, site, how, address });
             }
         }
     }
