@@ -4,6 +4,7 @@ mod grid;
 mod hapset;
 mod native;
 mod rapos;
+mod rstest;
 mod speed;
 
 use crate::Exit;
@@ -23,6 +24,7 @@ enum Bench {
     Rapos(rapos::Args),
     Speed(speed::Args),
     Native(native::Args),
+    Rstest(rstest::Args),
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
@@ -31,5 +33,6 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         Bench::Rapos(args) => rapos::run(args),
         Bench::Speed(args) => speed::run(args),
         Bench::Native(args) => native::run(args),
+        Bench::Rstest(args) => rstest::run(args),
     }
 }

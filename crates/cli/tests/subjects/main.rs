@@ -58,7 +58,9 @@ fn judge(subject: &Subject, found: &Found) -> Vec<String> {
             wrong.push(format!("{kind} at {sites:?} is not expected"));
             continue;
         }
-        let outside: Vec<&String> = sites.iter().filter(|site| !subject.is_marked(kind, site)).collect();
+        // What stands in a header of the C++ library, or in the library itself, says nothing about our lines.
+        let ours = sites.iter().filter(|site| site.contains("/subjects/"));
+        let outside: Vec<&String> = ours.filter(|site| !subject.is_marked(kind, site)).collect();
         if !outside.is_empty() {
             wrong.push(format!("{kind} at {outside:?}, which are not marked"));
         }
@@ -120,7 +122,7 @@ fn every_subject_says_what_must_be_found_and_where() {
 #[test]
 fn a_verdict_can_be_wrong() {
     let bug = bugs().into_iter().find(|bug| bug.name == "counter").expect("a subject");
-    let race = |line: u32| (String::from("race"), vec![format!("counter.c:{line}")]);
+    let race = |line: u32| (String::from("race"), vec![format!("/subjects/bug/counter.c:{line}")]);
     let assertion = || (String::from("assertion"), vec![]);
     let line = (1..).find(|line| bug.is_marked("race", &format!("counter.c:{line}"))).unwrap();
     assert_eq!(judge(&bug, &vec![race(line), assertion()]), [] as [String; 0]);
