@@ -54,7 +54,7 @@ unsafe extern "C" fn calloc_(count: usize, size: usize, pc: usize) -> usize {
         if !controlled() {
             return __libc_calloc(count, size);
         }
-        let size = count.checked_mul(size).unwrap_or(usize::MAX);
+        let size = count.saturating_mul(size);
         guarded(size, RED_ZONE, pc, |size, _| __libc_calloc(1, size))
     }
 }

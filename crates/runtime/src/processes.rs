@@ -101,5 +101,5 @@ pub extern "C" fn arc4random_uniform(bound: c_uint) -> c_uint {
         return unsafe { real!(arc4random_uniform(c_uint) -> c_uint)(bound) };
     }
     // The part of 64 bits that lies below the bound: even enough for anybody.
-    with(|run| (u128::from(run.draw()) * u128::from(bound) >> 64) as c_uint)
+    with(|run| ((u128::from(run.draw()) * u128::from(bound)) >> 64) as c_uint)
 }

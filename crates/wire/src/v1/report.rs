@@ -26,6 +26,9 @@ struct Recorded {
     modules: Vec<String>,
 }
 
+/// Sites, message, module and offset of the variable.
+type Race = (u32, u32, String, Option<(u32, u64)>);
+
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Report {
     verdict: Verdict,
@@ -36,8 +39,7 @@ pub(crate) struct Report {
     tasks: u32,
     releases: bool,
     weak_orders: bool,
-    /// Sites, message, module and offset of the variable.
-    races: Vec<(u32, u32, String, Option<(u32, u64)>)>,
+    races: Vec<Race>,
     shared: Vec<u32>,
     /// Task, what it holds, sites.
     cycles: Vec<Vec<(String, String, u32, u32)>>,
