@@ -71,7 +71,7 @@ impl Planned {
             Tail::Coverage(covered) => AnyTail::Coverage(Box::new(Coverage::new(rng, covered.clone()))),
             Tail::Stay => AnyTail::Stay(Stay),
             Tail::Wishes(wishes) => AnyTail::Wishes(Box::new(Wishful::new(wishes.clone()))),
-            Tail::Steps(steps) => AnyTail::Steps(Box::new(Stepwise::new(steps.clone()))),
+            Tail::Steps(steps) => AnyTail::Steps(Box::new(Stepwise::new(rng, steps.clone()))),
             Tail::None => AnyTail::None,
         };
         Planned { prefix: plan.prefix.decisions.clone(), position: 0, tail }

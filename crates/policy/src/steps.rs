@@ -8,7 +8,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use raddle_model::plan::Steps;
-use raddle_model::{Choice, Divergence, Pick, Policy, TaskId, TaskSet, View};
+use raddle_model::{Choice, Dice, Divergence, Pick, Policy, Rng, TaskId, TaskSet, View};
 
 /// Follows steps.
 #[derive(Clone, Debug)]
@@ -20,12 +20,13 @@ pub struct Stepwise {
     choices: usize,
     // Who sleeps; none until the steps have been taken.
     asleep: Option<TaskSet>,
+    rng: Rng,
 }
 
 impl Stepwise {
     /// Takes the steps of `plan`.
-    pub fn new(plan: Steps) -> Stepwise {
-        Stepwise { plan, position: 0, choices: 0, asleep: None }
+    pub fn new(rng: Rng, plan: Steps) -> Stepwise {
+        Stepwise { plan, position: 0, choices: 0, asleep: None, rng }
     }
 
     fn diverged(&self, expected: String, found: String) -> Box<Divergence> {
@@ -54,6 +55,9 @@ impl Stepwise {
             let sleeps = |task: &TaskId| plan.sleep.contains(&view.world.task(*task).name);
             view.world.live().filter(sleeps).collect()
         });
+        if plan.random {
+            return Pick::Run(view.enabled.draw(&mut self.rng));
+        }
         if asleep.is_empty() {
             return Pick::Run(stay(view));
         }
@@ -89,6 +93,7 @@ impl Policy for Stepwise {
         let value = step.and_then(|step| step.choices.get(self.choices)).copied();
         self.choices += 1;
         match value {
+            None if self.plan.random => Ok(self.rng.below(choice.arity)),
             None => Ok(0),
             Some(value) if value < choice.arity => Ok(value),
             Some(value) => {
@@ -106,7 +111,8 @@ impl Policy for Stepwise {
         Err(self.diverged(format!("{left} more steps"), String::from("the end of the run")))
     }
 
-    fn restart(&mut self, _: u64) {
+    fn restart(&mut self, seed: u64) {
+        self.rng.reseed(seed);
         self.position = 0;
         self.choices = 0;
         self.asleep = None;
