@@ -9,10 +9,12 @@ mod demo;
 mod doctor;
 mod hapset;
 mod minimize;
+mod native;
 mod output;
 mod problem;
 mod progress;
 mod replay;
+mod run;
 mod runner;
 mod seed;
 mod show;
@@ -35,6 +37,7 @@ const EXIT_CODES: &str = "Exit codes: 0 nothing was found, 1 a failure was found
 
 #[derive(Subcommand, Debug)]
 enum Command {
+    Run(run::Args),
     Demo(demo::Args),
     Cc(cc::CcArgs),
     #[command(name = "c++", about = "The same with the C++ compiler (RADDLE_CXX, else c++)")]
@@ -66,6 +69,7 @@ fn main() -> ExitCode {
         return cc::run(language, words);
     }
     let result = match Cli::parse_from(words).command {
+        Command::Run(args) => run::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Cc(_) | Command::Cpp(_) => unreachable!("the wrappers' words are taken before"),
         Command::Strategies(args) => strategies::run(&args),

@@ -42,6 +42,32 @@ pub(crate) fn print_line(text: &str) {
     print(&format!("{text}\n"));
 }
 
+/// Most bytes of a program's output that are shown, from its beginning and from its end.
+const QUOTE_MAX: usize = 4096;
+
+/// Shows on stderr what a program wrote, marked as the program's.
+pub(crate) fn quote(what: &str, bytes: &[u8]) {
+    if bytes.is_empty() {
+        return;
+    }
+    let (head, tail) = match bytes.len() {
+        length if length <= 2 * QUOTE_MAX => (bytes, &bytes[length..]),
+        length => (&bytes[..QUOTE_MAX], &bytes[length - QUOTE_MAX..]),
+    };
+    let mut err = std::io::stderr().lock();
+    let mut say = |text: &str| {
+        text.lines().for_each(|line| {
+            let _ = writeln!(err, "  | {line}");
+        })
+    };
+    say(&format!("{what}:"));
+    say(&String::from_utf8_lossy(head));
+    if !tail.is_empty() {
+        say(&format!("… {} bytes …", bytes.len() - 2 * QUOTE_MAX));
+        say(&String::from_utf8_lossy(tail));
+    }
+}
+
 /// Writes a file and the directories above it.
 pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Problem> {
     let directory = path.parent().unwrap_or(Path::new(""));

@@ -16,6 +16,11 @@ impl Problem {
         Problem { what: what.into(), help: help.into(), not_controlled: false }
     }
 
+    /// Finding nothing says nothing, since there was nothing to control.
+    pub(crate) fn not_controlled(what: impl Into<String>, help: impl Into<String>) -> Problem {
+        Problem { not_controlled: true, ..Problem::new(what, help) }
+    }
+
     /// Without what to do.
     pub(crate) fn what(&self) -> &str {
         &self.what
@@ -49,5 +54,14 @@ impl From<raddle::Error> for Problem {
             None => (text, help.to_owned()),
         };
         Problem { what, help: more, not_controlled: error == raddle::Error::NotControlled }
+    }
+}
+
+impl From<raddle_explore::target::TargetError> for Problem {
+    fn from(error: raddle_explore::target::TargetError) -> Problem {
+        match error.message.split_once(". ") {
+            Some((what, help)) => Problem::new(what, help),
+            None => Problem::new(error.message, ""),
+        }
     }
 }

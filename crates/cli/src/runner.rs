@@ -1,9 +1,13 @@
-//! Runs a recorded failure again: our own subjects in this process, tests in the executable that recorded them.
+//! Runs a recorded failure again: our own subjects in this process, tests in the executable that recorded them,
+//! native programs under a server of their own.
 
+use crate::native::{NativeTarget, Program, found::EXPECT_EXIT};
 use crate::problem::Problem;
 use raddle::tool::{self, LibraryTarget};
 use raddle_subjects::bug;
 use raddle_wire::{FailureFile, Target, failure};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
@@ -26,6 +30,7 @@ pub(crate) fn subject(name: &str) -> Option<fn()> {
 /// What can run a failure again.
 pub(crate) enum Runner {
     Here(LibraryTarget),
+    Native(Box<NativeTarget>),
     Test(Test),
 }
 
@@ -47,11 +52,11 @@ enum Task {
 
 impl Runner {
     pub(crate) fn of(file: &FailureFile) -> Result<Runner, Problem> {
-        let Target::Library { package, test, executable, body, directory } = &file.target else {
-            return Err(Problem::new(
-                "this failure is of a native program, which this version of raddle cannot run",
-                "use the version that recorded it; `raddle show` works with any",
-            ));
+        let (package, test, executable, body, directory) = match &file.target {
+            Target::Library { package, test, executable, body, directory } => {
+                (package, test, executable, body, directory)
+            }
+            Target::Native { path, argv, env, stdin, .. } => return native(path, argv, env, stdin),
         };
         if let Some(body) = body.strip_prefix(BODY_PREFIX).and_then(subject) {
             return Ok(Runner::Here(LibraryTarget::new(Arc::new(body), HANG)));
@@ -78,6 +83,7 @@ impl Runner {
     pub(crate) fn replay(&mut self, file: &FailureFile, path: &Path) -> Result<Option<FailureFile>, Problem> {
         match self {
             Runner::Here(target) => Ok(tool::again(target, file)?),
+            Runner::Native(target) => Ok(tool::again(&mut **target, file)?),
             Runner::Test(test) => test.run(Task::Replay, path),
         }
     }
@@ -86,12 +92,39 @@ impl Runner {
     pub(crate) fn minimize(&mut self, file: &FailureFile, path: &Path) -> Result<FailureFile, Problem> {
         match self {
             Runner::Here(target) => Ok(tool::smaller(target, file)?.file),
+            Runner::Native(target) => Ok(tool::smaller(&mut **target, file)?.file),
             Runner::Test(test) => {
                 let again = test.run(Task::Minimize, path)?;
                 again.ok_or_else(|| Problem::new("the recorded run does not fail any more", "check again"))
             }
         }
     }
+}
+
+/// A native program with the arguments and the input that it had.
+fn native(
+    path: &[u8],
+    argv: &[Vec<u8>],
+    env: &[(Vec<u8>, Vec<u8>)],
+    stdin: &[u8],
+) -> Result<Runner, Problem> {
+    let word = |bytes: &[u8]| OsStr::from_bytes(bytes).to_owned();
+    let path = PathBuf::from(word(path));
+    if !path.is_file() {
+        return Err(Problem::new(
+            format!("the program is gone: {}", path.display()),
+            "build it again with `raddle cc`",
+        ));
+    }
+    let expected = env.iter().find(|(name, _)| name == EXPECT_EXIT);
+    let expected = expected.and_then(|(_, code)| std::str::from_utf8(code).ok()?.parse().ok());
+    let program = Program {
+        path,
+        arguments: argv.iter().skip(1).map(|argument| word(argument)).collect(),
+        stdin: stdin.to_vec(),
+        hang: HANG,
+    };
+    Ok(Runner::Native(Box::new(NativeTarget::start(program, expected)?)))
 }
 
 /// The executable, or the newest of the same name with another hash: cargo changes that with the settings.

@@ -56,6 +56,8 @@ pub struct Engine<P, A> {
     pub(crate) quiet: u32,
     // The number of steps up to which the quick way may be taken, 0 while it may not. See `quick`.
     pub(crate) calm_until: u64,
+    // The same for the blind way.
+    pub(crate) blind_until: u64,
     // Whether the plan is to repeat a whole run.
     pub(crate) repeats: bool,
     // What the repeated run must have; 0 if nobody knows.
@@ -85,6 +87,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             saw_try: false,
             quiet: 0,
             calm_until: 0,
+            blind_until: 0,
             repeats: false,
             fingerprint: 0,
             search: Search::default(),
@@ -141,6 +144,12 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// The analyses, to be set up between runs.
     pub fn analysis_mut(&mut self) -> &mut A {
         &mut self.analysis
+    }
+
+    /// Shows the analyses something that is no event: plain accesses at full volume. They see the state, too.
+    #[inline]
+    pub fn observe<R>(&mut self, look: impl FnOnce(&mut A, &World) -> R) -> R {
+        look(&mut self.analysis, &self.world)
     }
 
     /// Number of events so far.
@@ -242,6 +251,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// A task has reached a scheduling point. Says who goes on.
     pub fn arrive(&mut self, task: TaskId, op: Op) -> Next {
         match op.plain() {
+            Some(plain) if self.is_blind() => self.arrive_blindly(task, plain),
             Some(plain) => self.arrive_plain(task, plain),
             None => self.arrive_with_care(task, op),
         }

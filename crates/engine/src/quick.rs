@@ -24,6 +24,40 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             && !self.search.is_active()
             && !self.check.is_active();
         self.calm_until = if calm { self.steps_max } else { 0 };
+        let blind = self.world.tasks().len() <= 64 && self.policy.is_blind();
+        self.blind_until = if blind { self.calm_until } else { 0 };
+    }
+
+    /// Whether [`Engine::arrive_blindly`] may be called.
+    #[inline(always)]
+    pub fn is_blind(&self) -> bool {
+        self.steps < self.blind_until
+    }
+
+    /// As [`Engine::arrive_plain`], while the policy looks at nothing but who can run and there are
+    /// few tasks. Which of them goes on is a coin toss, so nothing here branches on it.
+    #[inline(always)]
+    pub fn arrive_blindly(&mut self, task: TaskId, plain: Plain) -> Next {
+        self.quiet = 0;
+        if !self.world.announce_plain::<true>(task, plain) {
+            return self.arrive_in_vain(task);
+        }
+        let enabled = self.world.enabled_tasks().low();
+        let task = self.policy.draw(enabled);
+        if enabled & enabled.wrapping_sub(1) != 0 {
+            self.decisions.push(Decision::Run(task));
+        }
+        self.current = Some(task);
+        match self.world.step_plain::<true>(task) {
+            Some(event) => {
+                self.happened(event);
+                if event.plain.touch == Touch::Exit {
+                    return self.next_after_exit();
+                }
+            }
+            None => return self.proceed(task),
+        }
+        Next::Run(task)
     }
 
     /// As [`Engine::arrive`], for a plain operation.
@@ -37,7 +71,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if self.world.can(task, plain) && self.policy.stays(task, others, &self.world) {
             return self.stay(task, plain);
         }
-        if !self.world.announce_plain(task, plain) {
+        if !self.world.announce_plain::<false>(task, plain) {
             return self.arrive_in_vain(task);
         }
         self.next_at_once()
@@ -94,7 +128,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             self.decisions.push(Decision::Run(task));
         }
         self.current = Some(task);
-        match self.world.step_plain(task) {
+        match self.world.step_plain::<false>(task) {
             Some(event) => {
                 self.happened(event);
                 if event.plain.touch == Touch::Exit {

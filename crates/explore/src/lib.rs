@@ -7,6 +7,7 @@ pub mod campaign;
 pub mod dfs;
 pub mod dpor;
 pub mod explorer;
+pub mod hapset;
 mod hypothesis;
 pub mod odpor;
 pub mod path;

@@ -278,6 +278,13 @@ impl Path {
         })
     }
 
+    /// The last step before `later` of the same task, or the one that made it.
+    pub fn last_own(&self, later: &Pending) -> usize {
+        let own = &self.by_task[later.task.index()];
+        let before = later.step.map_or(own.len(), |end| own.partition_point(|&step| step < end));
+        own[..before].last().copied().unwrap_or(self.births[later.task.index()])
+    }
+
     /// What a task was about to do before the step `number`; none if it was not there yet.
     pub fn next_op(&self, task: TaskId, number: usize) -> Option<Op> {
         let own = &self.by_task[task.index()];

@@ -26,11 +26,21 @@ pub enum FailureKind {
     Misuse,
     /// A run that did not repeat.
     Nondeterminism,
+    /// A fatal signal.
+    Crash,
+    /// An exception that nobody caught.
+    Exception,
+    /// An exit code that differs between runs, or from what was expected.
+    Exit,
+    /// Memory used after it was freed, freed twice, or overrun.
+    Memory,
+    /// Memory that nobody can reach any more.
+    Leak,
 }
 
 impl FailureKind {
     /// All of them.
-    pub const ALL: [FailureKind; 9] = [
+    pub const ALL: [FailureKind; 14] = [
         FailureKind::Assertion,
         FailureKind::Panic,
         FailureKind::Deadlock,
@@ -40,6 +50,11 @@ impl FailureKind {
         FailureKind::Steps,
         FailureKind::Misuse,
         FailureKind::Nondeterminism,
+        FailureKind::Crash,
+        FailureKind::Exception,
+        FailureKind::Exit,
+        FailureKind::Memory,
+        FailureKind::Leak,
     ];
 
     /// `assertion`, `deadlock`, …
@@ -54,6 +69,11 @@ impl FailureKind {
             FailureKind::Steps => "steps",
             FailureKind::Misuse => "misuse",
             FailureKind::Nondeterminism => "nondeterminism",
+            FailureKind::Crash => "crash",
+            FailureKind::Exception => "exception",
+            FailureKind::Exit => "exit",
+            FailureKind::Memory => "memory",
+            FailureKind::Leak => "leak",
         }
     }
 }

@@ -320,7 +320,7 @@ impl Op {
             Kind::Exit => Touch::Exit,
             _ => return None,
         };
-        let plain = matches!(self.mode, Mode::Block) && self.span == Span::WHOLE;
+        let plain = matches!(self.mode, Mode::Block) && self.span == Span::WHOLE && !self.second.is_some();
         plain.then_some(Plain { kind, touch, order, object, site })
     }
 

@@ -115,6 +115,19 @@ pub trait Policy {
         false
     }
 
+    /// Whether this policy looks at nothing but who can run, from here on: then [`Policy::draw`] is as
+    /// good as [`Policy::pick`].
+    #[inline]
+    fn is_blind(&self) -> bool {
+        false
+    }
+
+    /// Picks one of those that can run, one bit each. Asked of blind policies only.
+    #[inline]
+    fn draw(&mut self, enabled: u64) -> TaskId {
+        TaskId(enabled.trailing_zeros())
+    }
+
     /// Chooses a value below `choice.arity`, or says how the run diverged.
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>>;
 
@@ -137,6 +150,12 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     }
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {
         (**self).choose(choice)
+    }
+    fn is_blind(&self) -> bool {
+        (**self).is_blind()
+    }
+    fn draw(&mut self, enabled: u64) -> TaskId {
+        (**self).draw(enabled)
     }
     fn finished(&mut self, step: u64) -> Result<(), Box<Divergence>> {
         (**self).finished(step)

@@ -136,6 +136,47 @@ impl TaskSet {
         (rank < count(self.low)).then(|| TaskId(select(self.low, rank)))
     }
 
+    // The same for a set that is known to have no high members, where `LOW` says so: without a branch.
+
+    /// As [`TaskSet::insert`].
+    #[inline(always)]
+    pub fn insert_to<const LOW: bool>(&mut self, task: TaskId) {
+        if LOW { self.low |= 1 << (task.0 & 63) } else { self.insert(task) }
+    }
+
+    /// As [`TaskSet::remove`].
+    #[inline(always)]
+    pub fn remove_from<const LOW: bool>(&mut self, task: TaskId) {
+        if LOW { self.low &= !(1 << (task.0 & 63)) } else { self.remove(task) }
+    }
+
+    /// As [`TaskSet::union_with`].
+    #[inline(always)]
+    pub fn add<const LOW: bool>(&mut self, other: &TaskSet) {
+        if LOW { self.low |= other.low } else { self.union_with(other) }
+    }
+
+    /// As [`TaskSet::subtract`].
+    #[inline(always)]
+    pub fn take_out<const LOW: bool>(&mut self, other: &TaskSet) {
+        if LOW { self.low &= !other.low } else { self.subtract(other) }
+    }
+
+    /// The members below 64, one bit each.
+    #[inline(always)]
+    pub fn low(&self) -> u64 {
+        self.low
+    }
+
+    /// One of the tasks that a word stands for, each with the same probability. There must be one.
+    #[inline(always)]
+    pub fn draw_low(word: u64, dice: &mut impl Dice) -> TaskId {
+        match BYTES.get(word as usize) {
+            Some(byte) => TaskId(u32::from(byte[dice.below(u32::from(byte[8])) as usize & 7])),
+            None => TaskId(select(word, dice.below(word.count_ones()))),
+        }
+    }
+
     /// A member, each with the same probability. There must be one.
     #[inline(always)]
     pub fn draw(&self, dice: &mut impl Dice) -> TaskId {

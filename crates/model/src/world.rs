@@ -274,7 +274,7 @@ impl World {
     /// A task says what it is about to do. Returns whether it can.
     pub fn announce(&mut self, task: TaskId, op: Op) -> bool {
         if let Some(plain) = op.plain() {
-            return self.announce_plain(task, plain);
+            return self.announce_plain::<false>(task, plain);
         }
         let entry = &mut self.tasks[task.index()];
         assert!(entry.life == Life::Running, "raddle bug: a task announces twice");
@@ -322,7 +322,7 @@ impl World {
     /// The task does what it was about to do; `pick` is the chosen waiter of a notification. The
     /// operation stays readable in [`Task::op`] until the task announces another.
     pub fn step(&mut self, task: TaskId, pick: u32) -> Outcome {
-        if self.step_plain(task).is_some() {
+        if self.step_plain::<false>(task).is_some() {
             return Outcome::Done;
         }
         let entry = &mut self.tasks[task.index()];

@@ -71,7 +71,7 @@ impl Planned {
             Tail::Coverage(covered) => AnyTail::Coverage(Box::new(Coverage::new(rng, covered.clone()))),
             Tail::Stay => AnyTail::Stay(Stay),
             Tail::Wishes(wishes) => AnyTail::Wishes(Box::new(Wishful::new(wishes.clone()))),
-            Tail::Steps(steps) => AnyTail::Steps(Box::new(Stepwise::new(rng, steps.clone()))),
+            Tail::Steps(steps) => AnyTail::Steps(Box::new(Stepwise::new(steps.clone(), plan.seed))),
             Tail::None => AnyTail::None,
         };
         Planned { prefix: plan.prefix.decisions.clone(), position: 0, tail }
@@ -135,6 +135,19 @@ impl Policy for Planned {
         match &mut self.tail {
             AnyTail::Pct(pct) if self.position >= self.prefix.len() => pct.stays(task, others, world),
             _ => false,
+        }
+    }
+
+    #[inline]
+    fn is_blind(&self) -> bool {
+        matches!(self.tail, AnyTail::Random(_)) && self.position >= self.prefix.len()
+    }
+
+    #[inline(always)]
+    fn draw(&mut self, enabled: u64) -> TaskId {
+        match &mut self.tail {
+            AnyTail::Random(random) => random.draw(enabled),
+            _ => unreachable!("raddle bug: a policy that looks is asked blindly"),
         }
     }
 

@@ -2,7 +2,7 @@
 //! approach). No deviation.
 
 use alloc::boxed::Box;
-use raddle_model::{Choice, Dice, Divergence, Pick, Policy, Rng, View};
+use raddle_model::{Choice, Dice, Divergence, Pick, Policy, Rng, TaskId, TaskSet, View};
 
 /// Picks uniformly.
 #[derive(Clone, Debug)]
@@ -26,6 +26,20 @@ impl<D: Dice> Policy for Random<D> {
         } else {
             view.enabled.first().expect("raddle bug: nobody to pick")
         })
+    }
+
+    #[inline]
+    fn is_blind(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn draw(&mut self, enabled: u64) -> TaskId {
+        // As above: nothing is drawn where there is nothing to choose.
+        if enabled & (enabled - 1) == 0 {
+            return TaskId(enabled.trailing_zeros());
+        }
+        TaskSet::draw_low(enabled, &mut self.dice)
     }
 
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {

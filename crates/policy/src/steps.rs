@@ -3,7 +3,7 @@
 //! what an earlier run has done from here, so running it would lead into a partial order that is
 //! known. It wakes when something happens that conflicts with what it is about to do.
 
-use crate::stay::stay;
+use crate::stay::{stay, stay_or_any};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -20,13 +20,17 @@ pub struct Stepwise {
     choices: usize,
     // Who sleeps; none until the steps have been taken.
     asleep: Option<TaskSet>,
+    // Who goes on where a task cannot; the next in turn if there is none.
+    dice: Option<Rng>,
+    // Who goes on at all, in a random rest.
     rng: Rng,
 }
 
 impl Stepwise {
-    /// Takes the steps of `plan`.
-    pub fn new(rng: Rng, plan: Steps) -> Stepwise {
-        Stepwise { plan, position: 0, choices: 0, asleep: None, rng }
+    /// Takes the steps of `plan`. The seed says who goes on after them where a task cannot: with 0 the next in
+    /// turn, else any.
+    pub fn new(plan: Steps, seed: u64) -> Stepwise {
+        Stepwise { plan, position: 0, choices: 0, asleep: None, dice: dice(seed), rng: Rng::new(seed) }
     }
 
     fn diverged(&self, expected: String, found: String) -> Box<Divergence> {
@@ -59,18 +63,30 @@ impl Stepwise {
             return Pick::Run(view.enabled.draw(&mut self.rng));
         }
         if asleep.is_empty() {
-            return Pick::Run(stay(view));
+            return Pick::Run(quiet(&mut self.dice, view));
         }
         let mut enabled = view.enabled.clone();
         enabled.subtract(asleep);
         if enabled.is_empty() {
             return Pick::Cut;
         }
-        let task = stay(&View { enabled: &enabled, ..*view });
+        let task = quiet(&mut self.dice, &View { enabled: &enabled, ..*view });
         let op = view.op(task);
         let woken: TaskSet = asleep.iter().filter(|&sleeper| view.op(sleeper).conflicts(op)).collect();
         asleep.subtract(&woken);
         Pick::Run(task)
+    }
+}
+
+fn dice(seed: u64) -> Option<Rng> {
+    (seed != 0).then(|| Rng::new(seed))
+}
+
+/// Who runs if nobody is preempted.
+fn quiet(dice: &mut Option<Rng>, view: &View<'_>) -> TaskId {
+    match dice {
+        None => stay(view),
+        Some(dice) => stay_or_any(view, dice),
     }
 }
 
@@ -113,6 +129,7 @@ impl Policy for Stepwise {
 
     fn restart(&mut self, seed: u64) {
         self.rng.reseed(seed);
+        self.dice = dice(seed);
         self.position = 0;
         self.choices = 0;
         self.asleep = None;

@@ -37,6 +37,7 @@ pub const SWEEPS: &[Sweep] = &[
     sweep("sync_programs", 10_000, 200_000, "random programs whose sync order and races are recomputed"),
     sweep("lock_programs", 200, 4_000, "random programs whose lock cycles are compared with deadlocks"),
     sweep("hapset_programs", 2_000, 50_000, "random programs whose HaPSets are recomputed by definition"),
+    sweep("hapset_searches", 150, 3_000, "random small programs searched by hapset, against enumeration"),
     sweep("ok_runs", 1_000, 10_000, "runs of each correct program, per strategy, without a report"),
     sweep("search_interleavings", 50, 2_000, "random programs whose interleavings dfs and pcb must run"),
     sweep("search_programs", 200, 2_500, "random programs whose partial orders dpor and odpor must run"),

@@ -18,6 +18,7 @@ fn magic(what: What) -> &'static str {
         What::Schedule => "raddle-schedule ",
         What::Plan => "raddle-plan ",
         What::Failure => "raddle-failure ",
+        What::Report => "raddle-report ",
         What::Hapset => "raddle-hapset ",
     }
 }

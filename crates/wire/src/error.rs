@@ -12,6 +12,8 @@ pub enum What {
     Plan,
     /// A failure file.
     Failure,
+    /// What came of a run in another process.
+    Report,
     /// Learned HaPSets.
     Hapset,
 }
@@ -22,6 +24,7 @@ impl fmt::Display for What {
             What::Schedule => "schedule",
             What::Plan => "plan",
             What::Failure => "failure file",
+            What::Report => "report of a run",
             What::Hapset => "HaPSet file",
         })
     }

@@ -15,6 +15,7 @@ pub mod failure;
 pub mod hapset;
 mod pack;
 pub mod plan;
+pub mod report;
 pub mod schedule;
 pub mod sites;
 mod v1;
@@ -23,8 +24,9 @@ mod version;
 pub use error::{What, WireError};
 pub use failure::{FailureFile, Found, ObjectInfo, Place, Target};
 pub use hapset::HapsetFile;
+pub use report::RunReport;
 pub use sites::SiteKey;
-pub use version::{FailureVersion, HapsetVersion, PlanVersion, ScheduleVersion};
+pub use version::{FailureVersion, HapsetVersion, PlanVersion, ReportVersion, ScheduleVersion};
 
 /// What made a file: the version of this tool.
 pub const TOOL_VERSION: &str = env!("CARGO_PKG_VERSION");

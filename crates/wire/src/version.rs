@@ -40,6 +40,8 @@ versions! {
     PlanVersion of Plan: 1 to 1;
     /// Version of the failure file.
     FailureVersion of Failure: 1 to 1;
+    /// Version of the report of a run.
+    ReportVersion of Report: 1 to 1;
     /// Version of the HaPSet file.
     HapsetVersion of Hapset: 1 to 1;
 }

@@ -1,7 +1,8 @@
 //! Programs under test.
 //!
 //! [`TABLE1`] and [`fig1()`] are the subjects of the RAPOS paper (Sen, ASE 2007): programs written for this project that
-//! have the threads, locks, shared data and bugs of the paper's. [`bug`] and [`ok`] are small programs for the tests of
+//! have the threads, locks, shared data and bugs of the paper's; [`hapset::ROWS`] are those of the HaPSet paper
+//! (Wang, Said and Gupta, ICSE 2011), likewise. [`bug`] and [`ok`] are small programs for the tests of
 //! the library, in pairs: one that fails in some schedule and one that never does. The head of each file lists what
 //! the paper says of a subject beside what we made, and what we assumed.
 //!
@@ -12,6 +13,7 @@ pub mod boundedbuffer;
 pub mod bug;
 pub mod collections;
 pub mod fig1;
+pub mod hapset;
 pub mod heap;
 pub mod moldyn;
 pub mod monitor;

@@ -18,6 +18,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("raddle-wire", &["raddle-model"]),
     ("raddle-explore", &["raddle-model", "raddle-policy", "raddle-analysis", "raddle-wire"]),
     ("raddle-report", &["raddle-model", "raddle-analysis"]),
+    ("raddle-native", NATIVE),
+    ("raddle-runtime", &["raddle-model", "raddle-native"]),
+    ("raddle-runtime-image", &[]),
     ("raddle-symbols", &[]),
     ("raddle-probe", &[]),
     ("raddle-macros", &[]),
@@ -28,6 +31,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("raddle-tiers", &[]),
     ("xtask", &["raddle-tiers"]),
 ];
+
+const NATIVE: &[&str] = &["raddle-model", "raddle-engine", "raddle-policy", "raddle-analysis", "raddle-wire"];
 
 const TOY: &[&str] =
     &["raddle-model", "raddle-engine", "raddle-policy", "raddle-analysis", "raddle-wire", "raddle-explore"];
@@ -50,6 +55,8 @@ const CLI: &[&str] = &[
     "raddle-analysis",
     "raddle-wire",
     "raddle-explore",
+    "raddle-native",
+    "raddle-runtime-image",
     "raddle-report",
     "raddle-symbols",
     "raddle-probe",

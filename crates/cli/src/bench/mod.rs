@@ -1,6 +1,7 @@
 //! `raddle bench`: the tables and figures of the papers, re-run, and our own speed.
 
 mod grid;
+mod hapset;
 mod rapos;
 mod speed;
 
@@ -17,12 +18,14 @@ pub(crate) struct Args {
 
 #[derive(Subcommand, Debug)]
 enum Bench {
+    Hapset(hapset::Args),
     Rapos(rapos::Args),
     Speed(speed::Args),
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     match &args.bench {
+        Bench::Hapset(args) => hapset::run(args),
         Bench::Rapos(args) => rapos::run(args),
         Bench::Speed(args) => speed::run(args),
     }

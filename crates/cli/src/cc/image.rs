@@ -1,5 +1,6 @@
 //! The runtime that programs are linked to, as a file that a linker can read.
 
+use crate::cache;
 use crate::problem::Problem;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -29,7 +30,29 @@ pub(crate) fn image() -> Result<Image, Problem> {
         }
         return Ok(Image { object, exports });
     }
-    Err(Problem::new("this build of raddle carries no runtime", "build it for Linux on x86-64"))
+    if raddle_runtime_image::OBJECT.is_empty() {
+        return Err(Problem::new("this build of raddle carries no runtime", "build it for Linux on x86-64"));
+    }
+    unpacked()
+}
+
+/// The runtime that this command carries, in the cache under a name made of what is in it.
+fn unpacked() -> Result<Image, Problem> {
+    let (object, list) = (raddle_runtime_image::OBJECT, raddle_runtime_image::DYNAMIC_LIST.as_bytes());
+    let directory = cache::directory().join(cache::name(&[object, list]));
+    let image = Image { object: directory.join("raddle_rt.o"), exports: directory.join("raddle_rt.list") };
+    for (path, content) in [(&image.object, object), (&image.exports, list)] {
+        let there = path.metadata().is_ok_and(|data| data.len() == content.len() as u64);
+        if !there {
+            cache::put(path, content).map_err(|error| {
+                Problem::new(
+                    format!("the runtime could not be unpacked to {}: {error}", path.display()),
+                    "name another directory with RADDLE_CACHE",
+                )
+            })?;
+        }
+    }
+    Ok(image)
 }
 
 impl Image {

@@ -40,3 +40,25 @@ fn speed_measures_every_body() {
         assert!(text.contains(part), "{text}");
     }
 }
+
+#[test]
+fn hapset_gives_the_same_numbers_again() {
+    let scratch = scratch();
+    let arguments =
+        ["bench", "hapset", "--ties", "2", "--tables", "2,5", "--subjects", "pbzip2,MysqlLog,TimerThread"];
+    let json = [&arguments[..], &["--format", "json"]].concat();
+    let measure = || {
+        let mut json = run(scratch.path(), &json).expect_code(0).json();
+        json.as_object_mut().expect("an object").remove("seconds");
+        json
+    };
+    let first = measure();
+    assert_eq!(first, measure());
+    let rows = first["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 3);
+    assert!(rows.iter().all(|row| row["reached"] == true && row["counts"] == true), "{first:#}");
+    let text = run(scratch.path(), &arguments).expect_code(0).out;
+    assert!(text.contains("3 of 3 rows reached"), "{text}");
+    let ended = run(scratch.path(), &["bench", "hapset", "--subjects", "nothing"]).expect_code(2);
+    assert!(ended.err.contains("TimerThread"), "{}", ended.err);
+}

@@ -2,7 +2,7 @@
 
 use crate::common::{Explored, everywhere, for_programs, search};
 use raddle_explore::{Dfs, Exhausted, Pcb};
-use raddle_model::{Choice, Decision, Divergence, Pick, Plan, Policy, Tail, View};
+use raddle_model::{Choice, Decision, Divergence, Pick, Plan, Policy, Tail, Trace, View};
 use raddle_policy::Planned;
 use raddle_toy::Instr::{Load, Store, Yield};
 use raddle_toy::{Machine, Object, Program, ToyRun, Val};
@@ -43,15 +43,18 @@ impl Policy for Counting {
 
 /// Each interleaving with the number of its preemptions.
 fn counted(program: &Program, plan: &Plan, runs: &[ToyRun]) -> BTreeMap<Interleaving, u32> {
-    let count = |run: &ToyRun| {
-        let replay = Plan { prefix: run.trace.schedule.clone(), ..plan.clone() };
-        let inner = Planned::new(&Plan { tail: Tail::Stay, ..replay.clone() });
-        let mut machine = Machine::new(program, Counting { inner, preemptions: 0 });
-        let again = machine.run(&replay);
-        assert_eq!(again.trace.events, run.trace.events);
-        (key(&run.trace.schedule.decisions), machine.engine().policy_mut().preemptions)
-    };
+    let count = |run: &ToyRun| (key(&run.trace.schedule.decisions), preemptions(program, plan, &run.trace));
     runs.iter().map(count).collect()
+}
+
+/// The preemptions of a run.
+pub(crate) fn preemptions(program: &Program, plan: &Plan, trace: &Trace) -> u32 {
+    let replay = Plan { prefix: trace.schedule.clone(), ..plan.clone() };
+    let inner = Planned::new(&Plan { tail: Tail::Stay, ..replay.clone() });
+    let mut machine = Machine::new(program, Counting { inner, preemptions: 0 });
+    let again = machine.run(&replay);
+    assert_eq!(again.trace.events, trace.events);
+    machine.engine().policy_mut().preemptions
 }
 
 #[test]

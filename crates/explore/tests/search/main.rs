@@ -4,4 +4,5 @@ mod bounded;
 mod classes;
 mod common;
 mod counts;
+mod hapset;
 mod special;

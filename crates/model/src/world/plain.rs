@@ -9,9 +9,9 @@ use crate::taskset::TaskSet;
 use crate::trace::{Outcome, PlainEvent};
 
 impl World {
-    /// As [`World::announce`].
+    /// As [`World::announce`]. `LOW`: there are no more tasks than a [`TaskSet`]'s word has bits.
     #[inline(always)]
-    pub fn announce_plain(&mut self, task: TaskId, plain: Plain) -> bool {
+    pub fn announce_plain<const LOW: bool>(&mut self, task: TaskId, plain: Plain) -> bool {
         let entry = &mut self.tasks[task.index()];
         assert!(entry.life == Life::Running, "raddle bug: a task announces twice");
         entry.op = plain.op();
@@ -22,20 +22,20 @@ impl World {
                 let object = &mut self.objects[plain.object.index()];
                 let State::Mutex(mutex) = &object.state else { wrong(plain.kind, &object.state) };
                 if mutex.owner != Some(task) || !mutex.recursive {
-                    object.waiting.insert(task);
+                    object.waiting.insert_to::<LOW>(task);
                 }
                 mutex.available(task)
             }
             Touch::Join => {
                 let object = &mut self.objects[plain.object.index()];
-                object.waiting.insert(task);
+                object.waiting.insert_to::<LOW>(task);
                 has_exited(object)
             }
             _ => true,
         };
         // A running task is in no set, so there is nothing to take out.
         if enabled {
-            self.enabled.insert(task);
+            self.enabled.insert_to::<LOW>(task);
         }
         enabled
     }
@@ -55,15 +55,15 @@ impl World {
     /// The task does what it was about to do, if that is plain and succeeds; otherwise nothing has
     /// happened.
     #[inline(always)]
-    pub fn step_plain(&mut self, task: TaskId) -> Option<PlainEvent> {
+    pub fn step_plain<const LOW: bool>(&mut self, task: TaskId) -> Option<PlainEvent> {
         let entry = &mut self.tasks[task.index()];
         let touch = entry.touch?;
         if entry.life != Life::Pending {
             return None;
         }
         let Op { kind, order, object, site, .. } = entry.op;
-        happen(&mut self.objects[object.index()], &mut self.enabled, task, touch)?;
-        self.enabled.remove(task);
+        happen::<LOW>(&mut self.objects[object.index()], &mut self.enabled, task, touch)?;
+        self.enabled.remove_from::<LOW>(task);
         entry.life = Life::Running;
         let event = entry.plain_event(task, Plain { kind, touch, order, object, site });
         if touch == Touch::Exit {
@@ -78,7 +78,7 @@ impl World {
     pub fn perform_plain(&mut self, task: TaskId, plain: Plain) -> Option<PlainEvent> {
         let entry = &mut self.tasks[task.index()];
         assert!(entry.life == Life::Running, "raddle bug: a task that is about to do one thing does another");
-        happen(&mut self.objects[plain.object.index()], &mut self.enabled, task, plain.touch)?;
+        happen::<false>(&mut self.objects[plain.object.index()], &mut self.enabled, task, plain.touch)?;
         let event = entry.plain_event(task, plain);
         if plain.touch == Touch::Exit {
             self.leave(task);
@@ -116,7 +116,12 @@ fn has_exited(object: &Object) -> bool {
 
 /// A plain operation happens to its object. None, and nothing has happened, if it does not succeed.
 #[inline(always)]
-fn happen(object: &mut Object, enabled: &mut TaskSet, task: TaskId, touch: Touch) -> Option<()> {
+fn happen<const LOW: bool>(
+    object: &mut Object,
+    enabled: &mut TaskSet,
+    task: TaskId,
+    touch: Touch,
+) -> Option<()> {
     if touch >= Touch::Take && touch < Touch::Exit {
         let State::Mutex(mutex) = &mut object.state else { wrong(Kind::Lock, &object.state) };
         if touch == Touch::Take {
@@ -124,14 +129,14 @@ fn happen(object: &mut Object, enabled: &mut TaskSet, task: TaskId, touch: Touch
                 return None;
             }
             mutex.take(task, 1);
-            object.waiting.remove(task);
-            enabled.subtract(&object.waiting);
+            object.waiting.remove_from::<LOW>(task);
+            enabled.take_out::<LOW>(&object.waiting);
         } else {
             if !mutex.give(task) {
                 return None;
             }
             if mutex.owner.is_none() {
-                enabled.union_with(&object.waiting);
+                enabled.add::<LOW>(&object.waiting);
             }
         }
     } else if matches!(touch, Touch::Join | Touch::Exit) {

@@ -3,13 +3,12 @@
 
 use super::error::Error;
 use super::outcome;
-use crate::rt::carrier::LibraryTarget;
 use raddle_explore::campaign;
 use raddle_explore::shrink;
 use raddle_explore::target::{Place, Run, Sink, Target, TargetError};
 use raddle_model::{Divergence, Event, Failure, FailureKind, Plan, SiteId, Tail, Trace, Verdict};
 use raddle_report::Story;
-use raddle_wire::{FailureFile, SiteKey, TOOL_VERSION, failure, schedule};
+use raddle_wire::{FailureFile, SiteKey, TOOL_VERSION, Target as Recorded, failure, schedule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
@@ -58,7 +57,7 @@ pub fn story(file: &FailureFile) -> Story {
 ///
 /// # Errors
 /// If the run leaves its schedule.
-pub fn again(target: &mut LibraryTarget, file: &FailureFile) -> Result<Option<FailureFile>, Error> {
+pub fn again<T: Target>(target: &mut T, file: &FailureFile) -> Result<Option<FailureFile>, Error> {
     let (plan, sites) = plan_of_file(target, file)?;
     let mut target = Showing::new(target, file, &sites);
     let run = target.run(&plan)?;
@@ -76,7 +75,7 @@ pub fn again(target: &mut LibraryTarget, file: &FailureFile) -> Result<Option<Fa
 ///
 /// # Errors
 /// If it cannot be shrunk: it no longer fails, the run leaves its schedule, or it is a hang.
-pub fn smaller(target: &mut LibraryTarget, file: &FailureFile) -> Result<Smaller, Error> {
+pub fn smaller<T: Target>(target: &mut T, file: &FailureFile) -> Result<Smaller, Error> {
     if file.failure.kind == FailureKind::Hang {
         return Err(Error::Setting(String::from(
             "a hang is not minimized: each of many runs would have to hang first",
@@ -100,7 +99,7 @@ pub fn smaller(target: &mut LibraryTarget, file: &FailureFile) -> Result<Smaller
 }
 
 /// Runs a schedule string.
-pub(super) fn run_string(target: &mut LibraryTarget, text: &str) -> Result<campaign::Found, Error> {
+pub(super) fn run_string<T: Target>(target: &mut T, text: &str) -> Result<campaign::Found, Error> {
     let unreadable = |error| Error::Unreadable(format!("the schedule cannot be read: {error}"));
     let mut keys = BTreeSet::new();
     schedule::decode(text, |key| {
@@ -129,20 +128,28 @@ pub(super) fn run_string(target: &mut LibraryTarget, text: &str) -> Result<campa
 /// and column.
 type Sites = BTreeMap<SiteKey, SiteId>;
 
-fn plan_of_file(target: &mut LibraryTarget, file: &FailureFile) -> Result<(Plan, Sites), Error> {
+/// The numbers of a file's sites in this process; for native programs they are the same in each.
+type Numbers = BTreeMap<SiteId, SiteId>;
+
+fn plan_of_file<T: Target>(target: &mut T, file: &FailureFile) -> Result<(Plan, Numbers), Error> {
+    if matches!(file.target, Recorded::Native { .. }) {
+        return Ok((file.plan.clone(), file.places.keys().map(|&site| (site, site)).collect()));
+    }
     let key = |place: &Place| SiteKey::of(&place.file, place.line, place.column);
     let race = if file.failure.kind == FailureKind::Race { file.failure.sites.as_slice() } else { &[] };
     let points = file.plan.points.accesses.iter().chain(race);
     let wanted = points.filter_map(|site| file.places.get(site)).map(key).collect();
-    plan_here(target, &wanted, |sites| {
+    let (plan, sites) = plan_here(target, &wanted, |sites| {
         Ok(file.plan_here(|place| sites.get(&key(place)).copied().unwrap_or(SiteId::UNKNOWN)))
-    })
+    })?;
+    let here = |(&site, place)| Some((site, *sites.get(&key(place))?));
+    Ok((plan, file.places.iter().filter_map(here).collect()))
 }
 
 /// The plan with this process's numbers for its sites. The program shows them by being run: up to the
 /// first access whose number is missing a run is the recorded one, so each run shows at least one more.
-fn plan_here(
-    target: &mut LibraryTarget,
+fn plan_here<T: Target>(
+    target: &mut T,
     wanted: &BTreeSet<SiteKey>,
     plan: impl Fn(&Sites) -> Result<Plan, Error>,
 ) -> Result<(Plan, Sites), Error> {
@@ -191,13 +198,7 @@ fn replaying(plan: &Plan, run: &Run) -> Plan {
     if hangs || plan.tail == Tail::None { plan.clone() } else { plan.replaying(run.trace.schedule.clone()) }
 }
 
-fn told(
-    target: &LibraryTarget,
-    recorded: &FailureFile,
-    failure: Failure,
-    plan: Plan,
-    run: Run,
-) -> FailureFile {
+fn told(target: &impl Target, recorded: &FailureFile, failure: Failure, plan: Plan, run: Run) -> FailureFile {
     let places = outcome::places(target, &failure, &run, &plan);
     FailureFile {
         tool: TOOL_VERSION.to_owned(),
@@ -223,17 +224,14 @@ fn explain(divergence: &Divergence) -> String {
 }
 
 /// A race ends no run. For whoever repeats one, a run that shows it has failed.
-struct Showing<'a> {
-    target: &'a mut LibraryTarget,
+struct Showing<'a, T> {
+    target: &'a mut T,
     race: Option<Failure>,
 }
 
-impl<'a> Showing<'a> {
-    fn new(target: &'a mut LibraryTarget, file: &FailureFile, sites: &Sites) -> Showing<'a> {
-        let here = |site: &SiteId| {
-            let place = file.places.get(site)?;
-            sites.get(&SiteKey::of(&place.file, place.line, place.column)).copied()
-        };
+impl<'a, T> Showing<'a, T> {
+    fn new(target: &'a mut T, file: &FailureFile, sites: &Numbers) -> Showing<'a, T> {
+        let here = |site: &SiteId| sites.get(site).copied();
         let race = (file.failure.kind == FailureKind::Race).then(|| Failure {
             sites: file.failure.sites.iter().filter_map(here).collect(),
             ..file.failure.clone()
@@ -242,7 +240,7 @@ impl<'a> Showing<'a> {
     }
 }
 
-impl Target for Showing<'_> {
+impl<T: Target> Target for Showing<'_, T> {
     fn run(&mut self, plan: &Plan) -> Result<Run, TargetError> {
         let mut run = self.target.run(plan)?;
         if let (Some(race), Verdict::Finished) = (&self.race, &run.digest.verdict) {

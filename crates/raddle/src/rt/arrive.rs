@@ -1,12 +1,13 @@
 //! How a task comes to an operation, and waits for its turn. This is where a run spends its time, so
 //! what programs do all the time has a way of its own here, as it has in the engine.
 
-use super::fiber::{Report, Signal};
 use super::panics::RunOver;
+use super::switch::{Context, switch};
 use super::{LATE_OPERATIONS_MAX, Rt, Run};
 use raddle_engine::Next;
 use raddle_model::{Kind, Mode, ObjectId, Op, Order, Outcome, Plain, SiteId, Touch};
 use std::panic::resume_unwind;
+use std::ptr;
 use std::sync::atomic::Ordering;
 
 impl Rt {
@@ -18,7 +19,7 @@ impl Rt {
         let Some(Plain { kind, touch, order, object, site }) = op.plain() else {
             return self.arrive_otherwise(op);
         };
-        let mine = match kind {
+        let way = match kind {
             Kind::Load => self.read(kind, order, object, site),
             Kind::Store | Kind::Rmw => self.write(kind, order, object, site),
             Kind::Lock => self.take(order, object, site),
@@ -26,82 +27,76 @@ impl Rt {
             Kind::Unlock => self.give(order, object, site),
             _ => self.access_cell(kind, touch, order, object, site),
         };
-        if !mine {
+        if way.is_some() {
             // Those that are seldom points leave this out of the program's function.
             if matches!(kind, Kind::Unlock | Kind::CellRead | Kind::CellWrite) {
-                self.wait_elsewhere();
+                self.wait_elsewhere(way);
             } else {
-                self.wait();
+                self.wait(way);
             }
         }
         // It comes back when the operation has been done, or not at all.
         Outcome::Done
     }
 
-    // Each of these says whether the operation has been done; if not, the task must wait for its turn.
+    // Each of these says who goes on, if the task must wait for its turn; if not, the operation has been
+    // done.
 
     #[inline(never)]
-    fn read(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> bool {
+    fn read(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
         self.arrive_plainly(Plain { kind, touch: Touch::Read, order, object, site })
     }
 
     #[inline(never)]
-    fn write(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> bool {
+    fn write(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
         self.arrive_plainly(Plain { kind, touch: Touch::Write, order, object, site })
     }
 
     #[inline(never)]
-    fn take(self, order: Order, object: ObjectId, site: SiteId) -> bool {
+    fn take(self, order: Order, object: ObjectId, site: SiteId) -> Way {
         self.arrive_plainly(Plain { kind: Kind::Lock, touch: Touch::Take, order, object, site })
     }
 
     #[inline(never)]
-    fn join(self, order: Order, object: ObjectId, site: SiteId) -> bool {
+    fn join(self, order: Order, object: ObjectId, site: SiteId) -> Way {
         self.arrive_plainly(Plain { kind: Kind::Join, touch: Touch::Join, order, object, site })
     }
 
     #[inline(never)]
-    fn give(self, order: Order, object: ObjectId, site: SiteId) -> bool {
+    fn give(self, order: Order, object: ObjectId, site: SiteId) -> Way {
         self.arrive_quietly(Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site })
     }
 
     #[inline(never)]
-    fn access_cell(self, kind: Kind, touch: Touch, order: Order, object: ObjectId, site: SiteId) -> bool {
+    fn access_cell(self, kind: Kind, touch: Touch, order: Order, object: ObjectId, site: SiteId) -> Way {
         self.with(|run| run.engine.analysis_mut().expect_races());
         self.arrive_quietly(Plain { kind, touch, order, object, site })
     }
 
     /// An operation that is a point.
     #[inline(always)]
-    fn arrive_plainly(self, plain: Plain) -> bool {
+    fn arrive_plainly(self, plain: Plain) -> Way {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
         let turn = unsafe { (*self.0).turn(plain) };
         match turn {
-            Turn::Mine(_) => true,
-            Turn::Theirs => false,
-            Turn::Special => self.arrive_specially(plain.op()).is_some(),
+            Turn::Mine(_) => Way::NONE,
+            Turn::Theirs(way) => way,
+            Turn::Special => self.arrive_specially(plain.op()).err().unwrap_or(Way::NONE),
         }
     }
 
     #[inline(never)]
-    fn arrive_after_all(
-        self,
-        kind: Kind,
-        touch: Touch,
-        order: Order,
-        object: ObjectId,
-        site: SiteId,
-    ) -> bool {
+    fn arrive_after_all(self, kind: Kind, touch: Touch, order: Order, object: ObjectId, site: SiteId) -> Way {
         self.arrive_plainly(Plain { kind, touch, order, object, site })
     }
 
     /// An operation that is a point in some plans only.
     #[inline(always)]
-    fn arrive_quietly(self, plain: Plain) -> bool {
+    fn arrive_quietly(self, plain: Plain) -> Way {
         // SAFETY: as above.
         let done = unsafe { (*self.0).perform_quietly(plain) };
         let Plain { kind, touch, order, object, site } = plain;
-        done || self.arrive_after_all(kind, touch, order, object, site)
+        if done { Way::NONE } else { self.arrive_after_all(kind, touch, order, object, site) }
     }
 
     /// Switches away until it is this task's turn.
@@ -110,20 +105,19 @@ impl Rt {
     /// leads to from the calls before it, and after a switch it guesses wrong. The functions above
     /// have returned when this begins, so none of its returns is lost.
     #[inline(always)]
-    fn wait(self) {
-        let yielder = self.with(|run| run.yielder);
-        // SAFETY: the yielder of the running task lies at the root of the stack that is running now.
-        match unsafe { &*yielder }.suspend(Report::Waiting) {
-            Signal::Run => {}
-            Signal::Unwind => self.unwind(),
+    fn wait(self, way: Way) {
+        // SAFETY: the running task is left, and whoever the engine named waits in a switch.
+        unsafe { switch(way.from, way.to) };
+        if self.ending() {
+            self.unwind();
         }
     }
 
     #[inline(never)]
     fn arrive_otherwise(self, op: Op) -> Outcome {
         let turn = self.with(|run| {
-            run.beat();
-            if run.starting | run.ending {
+            run.beat_at(op.site);
+            if run.is_special() {
                 return Turn::Special;
             }
             let me = run.running;
@@ -132,49 +126,44 @@ impl Rt {
             }
             match run.engine.arrive(me, op) {
                 Next::Run(task) if task == me => Turn::Mine(run.engine.outcome(me)),
-                next => {
-                    run.next = next;
-                    Turn::Theirs
-                }
+                next => Turn::Theirs(run.hand_over(next)),
             }
         });
         match turn {
             Turn::Mine(outcome) => outcome,
-            Turn::Theirs => self.switch(op.site),
-            Turn::Special => self.arrive_specially(op).unwrap_or_else(|| self.switch(op.site)),
+            Turn::Theirs(way) => self.wait_for_outcome(way),
+            Turn::Special => self.arrive_specially(op).unwrap_or_else(|way| self.wait_for_outcome(way)),
         }
     }
 
     #[cold]
-    fn wait_elsewhere(self) {
-        self.wait();
+    fn wait_elsewhere(self, way: Way) {
+        self.wait(way);
     }
 
-    /// Switches away until it is this task's turn.
-    fn switch(self, site: SiteId) -> Outcome {
-        let me = self.running();
-        self.with(|run| run.heart.site.store(site.0, Ordering::Relaxed));
-        self.wait();
-        self.with(|run| run.engine.outcome(me))
+    /// Switches away until it is this task's turn. Says how its operation ended.
+    fn wait_for_outcome(self, way: Way) -> Outcome {
+        self.wait(way);
+        self.with(|run| run.engine.outcome(run.running))
     }
 
-    /// An operation of a run that is over, or the first of a task. None if the task must wait for its
-    /// turn.
+    /// An operation of a run that is over, or the first of a task. Who goes on if the task must
+    /// wait for its turn.
     #[cold]
-    fn arrive_specially(self, op: Op) -> Option<Outcome> {
+    fn arrive_specially(self, op: Op) -> Result<Outcome, Way> {
         if self.ending() {
-            return Some(self.arrive_late(op));
+            return Ok(self.arrive_late(op));
         }
         // A task that was just made: others see what it is about to do before anybody goes on.
         let me = self.running();
         if !self.with(|run| run.engine.is_point(&op)) {
-            return Some(self.with(|run| run.engine.perform(me, op)));
+            return Ok(self.with(|run| run.engine.perform(me, op)));
         }
-        self.with(|run| {
+        Err(self.with(|run| {
             run.engine.announce(me, op);
-            run.starting = false;
-        });
-        None
+            let maker = run.maker.take().expect("raddle bug: nobody has made the task");
+            run.hand_over(Next::Run(maker))
+        }))
     }
 
     /// An operation after the run is over, in a destructor or after a swallowed unwinding.
@@ -205,26 +194,43 @@ impl Rt {
 
 enum Turn {
     Mine(Outcome),
-    Theirs,
+    Theirs(Way),
     Special,
+}
+
+/// From which stack to which, or nowhere.
+#[derive(Clone, Copy)]
+struct Way {
+    from: *mut Context,
+    to: *const Context,
+}
+
+impl Way {
+    const NONE: Way = Way { from: ptr::null_mut(), to: ptr::null() };
+
+    #[inline(always)]
+    fn is_some(self) -> bool {
+        !self.from.is_null()
+    }
 }
 
 impl Run {
     /// The running task is at a point: whose turn is it?
     #[inline(always)]
     fn turn(&mut self, plain: Plain) -> Turn {
-        self.beat();
-        if self.starting | self.ending {
+        self.beat_at(plain.site);
+        if self.is_special() {
             return Turn::Special;
         }
         let me = self.running;
+        if self.engine.is_blind() {
+            // Whoever it is, oneself included, goes on the same way.
+            let next = self.engine.arrive_blindly(me, plain);
+            return Turn::Theirs(self.hand_over(next));
+        }
         match self.engine.arrive_plain(me, plain) {
             Next::Run(task) if task == me => Turn::Mine(Outcome::Done),
-            next => {
-                self.heart.site.store(plain.site.0, Ordering::Relaxed);
-                self.next = next;
-                Turn::Theirs
-            }
+            next => Turn::Theirs(self.hand_over(next)),
         }
     }
 
@@ -234,10 +240,29 @@ impl Run {
         // A task that was just made has not begun before it is at a point: it may be one of those.
         let quiet = !self.ending && !self.engine.is_point_at(plain.kind, plain.site);
         if quiet {
-            self.beat();
+            self.beat_at(plain.site);
             self.engine.perform_plain(self.running, plain);
         }
         quiet
+    }
+
+    /// Whether the running task has not come to its first operation yet, or its run is over.
+    #[inline(always)]
+    fn is_special(&self) -> bool {
+        self.maker.is_some() | self.ending
+    }
+
+    /// The running task waits, and this one goes on.
+    #[inline(always)]
+    fn hand_over(&mut self, next: Next) -> Way {
+        Way { from: self.here, to: self.go_on(next) }
+    }
+
+    /// A sign of life, and where it is given.
+    #[inline(always)]
+    fn beat_at(&self, site: SiteId) {
+        self.heart.site.store(site.0, Ordering::Relaxed);
+        self.beat();
     }
 
     /// A sign of life.

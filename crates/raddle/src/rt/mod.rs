@@ -12,11 +12,11 @@ mod sharing;
 pub(crate) mod site;
 pub(crate) mod slot;
 pub(crate) mod statics;
+mod switch;
 pub(crate) mod watch;
 mod worker;
 
-use corosensei::Yielder;
-use fiber::{Fiber, Report, Signal};
+use fiber::Fiber;
 use panics::{Panic, RunOver};
 use raddle_engine::{Engine, Next};
 use raddle_model::{Failure, FailureKind, Kind, ObjectId, Op, Outcome, SiteId, TaskId, Verdict};
@@ -26,7 +26,8 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use switch::{Context, switch};
 use watch::Watch;
 
 /// Operations that a task may do after its run is over, before it is given up.
@@ -52,10 +53,13 @@ pub(crate) struct Run {
     #[expect(clippy::vec_box, reason = "their addresses are held across switches")]
     pub(crate) fibers: Vec<Box<Fiber>>,
     pub(crate) running: TaskId,
-    /// The way back from the running task.
-    pub(crate) yielder: *const Yielder<Signal, Report>,
-    /// The running task has just been made: its first operation is announced, and its maker goes on.
-    pub(crate) starting: bool,
+    /// The stack that is running, if it is a task's.
+    pub(crate) here: *mut Context,
+    /// The carrier's own stack.
+    pub(crate) root: Context,
+    /// The maker of the running task, if that has just been made: its first operation is announced,
+    /// and its maker goes on.
+    pub(crate) maker: Option<TaskId>,
     /// The run is over: operations do nothing any more.
     pub(crate) ending: bool,
     /// The carrier cannot be used again.
@@ -65,8 +69,11 @@ pub(crate) struct Run {
     /// A run of this carrier has used an object that outlives it.
     pub(crate) shared: bool,
     pub(crate) mark: Mark,
-    pub(crate) next: Next,
+    /// The task that was running can neither go on nor unwind, and must be abandoned.
+    pub(crate) stuck: bool,
     pub(crate) stacks: Vec<corosensei::stack::DefaultStack>,
+    /// Tasks that have ended and whose stacks can be used again.
+    pub(crate) ended: Vec<TaskId>,
     /// Tasks that were given up without unwinding.
     pub(crate) leaked: u64,
     pub(crate) heart: Arc<Heart>,
@@ -139,10 +146,26 @@ impl Rt {
 
     /// Switches away for good: for a task of a run that is over and that can neither go on nor unwind.
     pub(crate) fn give_up(self) -> ! {
-        let yielder = self.with(|run| run.fibers[run.running.index()].yielder());
-        // SAFETY: as in `switch`.
-        unsafe { &*yielder }.suspend(Report::Stuck);
+        self.with(|run| run.stuck = true);
+        self.leave();
         unreachable!("raddle bug: a task that was given up runs again")
+    }
+
+    /// Switches to the carrier's own stack.
+    pub(crate) fn leave(self) {
+        let (here, root) = self.with(|run| (run.here, run.home()));
+        // SAFETY: the carrier waits in `drive`, `clear_away` or `drop_all` for as long as a task runs.
+        unsafe { switch(here, root) };
+    }
+
+    /// Switches from the carrier's own stack to a task, until there is no more to do.
+    pub(crate) fn visit(self, task: TaskId) {
+        let (root, to) = self.with(|run| {
+            run.stuck = false;
+            (&raw mut run.root, run.go(task))
+        });
+        // SAFETY: the task is alive, and waits in a switch or has not begun.
+        unsafe { switch(root, to) };
     }
 
     /// A value below `arity`, chosen by the policy.
@@ -180,24 +203,19 @@ impl Rt {
             unsafe { run.fibers[task.index()].begin(rt, stack, move |rt| rt.task(Kind::Exit, body)) };
             run.fibers[task.index()].name = name;
         });
-        let (me, starting) = self.with(|run| {
-            let before = (run.running, run.starting);
-            run.running = task;
-            run.starting = true;
-            before
+        let (before, here, child) = self.with(|run| {
+            let before = run.maker.replace(run.running);
+            (before, run.here, run.go(task))
         });
-        fiber::resume(self, task, Signal::Run);
-        self.with(|run| {
-            run.yielder = run.fibers[me.index()].yielder();
-            run.running = me;
-            run.starting = starting;
-        });
+        // SAFETY: the child has been begun just now.
+        unsafe { switch(here, child) };
+        self.with(|run| run.maker = before);
         task
     }
 
-    /// The life of a task: its body, its thread locals, its last operation.
+    /// The life of a task: its body, its thread locals, its last operation. Says who goes on.
     /// The body gives back how it ended, and never unwinds.
-    pub(crate) fn task(self, last: Kind, body: impl FnOnce() -> std::thread::Result<()>) {
+    pub(crate) fn task(self, last: Kind, body: impl FnOnce() -> std::thread::Result<()>) -> *const Context {
         let result = body();
         let me = self.running();
         let over = self.with(|run| {
@@ -206,7 +224,7 @@ impl Rt {
         });
         if over {
             crate::thread::local::destroy(self);
-            return;
+            return self.with(Run::home);
         }
         let failed = result.is_err();
         debug_assert!(result.is_ok() || last == Kind::End, "raddle bug: a task's own panic was not kept");
@@ -220,23 +238,25 @@ impl Rt {
         }
         crate::thread::local::destroy(self);
         if self.ending() {
-            return;
+            return self.with(Run::home);
         }
         if failed {
             // In a search the others go on before the process ends.
-            self.with(|run| run.next = run.engine.schedule_next());
-            return;
+            return self.with(|run| {
+                let next = run.engine.schedule_next();
+                run.go_on(next)
+            });
         }
         self.with(|run| {
             let object = if last == Kind::Exit { run.engine.world().task(me).object } else { ObjectId::NONE };
             let op = Op::new(last, object, SiteId::UNKNOWN);
-            if run.starting {
+            if let Some(maker) = run.maker.take() {
                 run.engine.announce(me, op);
-                run.starting = false;
-            } else {
-                run.next = run.engine.arrive(me, op);
+                return run.go(maker);
             }
-        });
+            let next = run.engine.arrive(me, op);
+            run.go_on(next)
+        })
     }
 
     /// A panic has left a destructor of the running task that ran because of another: std is about to
@@ -255,13 +275,47 @@ impl Rt {
                 format!("panic while unwinding from another panic, which aborts the process: {what}");
             let failure = Failure { kind: FailureKind::Panic, message, tasks: vec![task], sites: vec![site] };
             run.engine.crash(failure);
-            run.next = Next::Over;
         });
     }
 }
 
 impl Run {
+    /// The task goes on: where to switch to.
+    #[inline(always)]
+    pub(crate) fn go(&mut self, task: TaskId) -> *const Context {
+        self.running = task;
+        self.heart.task.store(task.0, Ordering::Relaxed);
+        self.heart.site.store(self.engine.world().task(task).op.site.0, Ordering::Relaxed);
+        self.here = &raw mut self.fibers[task.index()].context;
+        self.here
+    }
+
+    /// The carrier goes on: where to switch to.
+    pub(crate) fn home(&mut self) -> *const Context {
+        &raw const self.root
+    }
+
+    /// Whoever it is goes on: where to switch to.
+    #[inline(always)]
+    pub(crate) fn go_on(&mut self, next: Next) -> *const Context {
+        match next {
+            Next::Run(task) => self.go(task),
+            Next::Over => self.home(),
+        }
+    }
+
+    /// The stacks of tasks that have ended serve others.
+    fn take_back(&mut self) {
+        while let Some(task) = self.ended.pop() {
+            let stack = self.fibers[task.index()].context.end();
+            self.stacks.push(stack.expect("raddle bug: a stack ends twice"));
+        }
+    }
+
     fn stack(&mut self) -> corosensei::stack::DefaultStack {
+        if self.stacks.is_empty() {
+            self.take_back();
+        }
         self.stacks.pop().unwrap_or_else(|| {
             corosensei::stack::DefaultStack::new(fiber::STACK_BYTES).expect(
                 "raddle: no memory for another task's stack; fewer tasks, or a higher limit, would help",
@@ -317,31 +371,19 @@ pub(crate) fn enter<R>(run: &mut Run, inside: impl FnOnce(Rt) -> R) -> R {
 pub(crate) fn drive(rt: Rt, body: &(dyn Fn() + Send + Sync)) -> Verdict {
     rt.with(|run| {
         run.ending = false;
-        run.starting = false;
+        run.maker = None;
         run.running = TaskId::MAIN;
-        run.next = Next::Over;
         if run.fibers.is_empty() {
             run.fibers.push(Box::default());
         }
         let stack = run.stack();
         // SAFETY: `body` outlives this function, which does not return before the fiber is gone.
         unsafe {
-            run.fibers[0].begin(rt, stack, move |rt| {
-                rt.task(Kind::End, || catch_unwind(AssertUnwindSafe(body)));
-            });
+            run.fibers[0]
+                .begin(rt, stack, move |rt| rt.task(Kind::End, || catch_unwind(AssertUnwindSafe(body))));
         }
     });
-    let mut task = TaskId::MAIN;
-    loop {
-        fiber::resume(rt, task, Signal::Run);
-        match rt.with(|run| run.next) {
-            Next::Run(next) => {
-                rt.with(|run| run.running = next);
-                task = next;
-            }
-            Next::Over => break,
-        }
-    }
+    rt.visit(TaskId::MAIN);
     clear_away(rt);
     rt.with(|run| {
         let fingerprint = run.engine.analysis().fingerprint.value();
@@ -360,17 +402,21 @@ fn clear_away(rt: Rt) {
     rt.with(|run| run.ending = true);
     let count = rt.with(|run| run.fibers.len());
     for task in (0..count as u32).rev().map(TaskId) {
-        while rt.with(|run| run.fibers[task.index()].alive()) {
+        while rt.with(|run| run.fibers[task.index()].alive) {
             rt.with(|run| run.running = task);
             if rt.with(|run| run.retired) {
                 // std believes that this thread is still inside a panic: nothing may unwind here.
                 fiber::abandon(rt, task);
-            } else if let Some(Report::Stuck) = fiber::resume(rt, task, Signal::Unwind) {
+                break;
+            }
+            rt.visit(task);
+            if rt.with(|run| run.stuck) {
                 fiber::abandon(rt, task);
             }
         }
         rt.with(|run| run.running = task);
         crate::thread::local::forget(rt);
     }
+    rt.with(Run::take_back);
     statics::put_back(rt);
 }

@@ -6,8 +6,6 @@
 //! must not so much as look at the object. Nothing is told of it; it is run again later.
 
 use super::Rt;
-use super::fiber::Report;
-use raddle_engine::Next;
 use raddle_model::{Failure, FailureKind};
 
 impl Rt {
@@ -29,15 +27,12 @@ impl Rt {
         if self.ending() {
             self.give_up();
         }
-        let yielder = self.with(|run| {
+        self.with(|run| {
             let message = String::from("raddle bug: a run that collided with another is told");
             let (tasks, sites) = (Vec::new(), Vec::new());
             run.engine.crash(Failure { kind: FailureKind::Nondeterminism, message, tasks, sites });
-            run.next = Next::Over;
-            run.fibers[run.running.index()].yielder()
         });
-        // SAFETY: the yielder lies at the root of the stack that is running now.
-        unsafe { &*yielder }.suspend(Report::Waiting);
+        self.leave();
         self.unwind()
     }
 }

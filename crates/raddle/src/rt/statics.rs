@@ -17,9 +17,9 @@
 //! One run at a time uses statics: a run on another carrier waits at its first use of one until the
 //! run that came before it is over.
 
-use super::fiber::{self, Signal};
+use super::fiber;
 use super::slot::Mark;
-use super::{Rt, image, panics};
+use super::{Rt, Run, image, panics};
 use crate::thread::local;
 use raddle_model::TaskId;
 use std::cell::RefCell;
@@ -179,13 +179,14 @@ fn drop_all(rt: Rt, drops: Vec<Box<dyn FnOnce()>>) {
             left.take().into_iter().for_each(mem::forget);
             return;
         }
-        let body = |rt| {
+        let body = |rt: Rt| {
             loop {
                 let Some(drop) = left.borrow_mut().pop() else { break };
                 // Operations of a run that is over unwind; whatever else it is comes too late.
                 let _ = panics::catch(drop);
             }
             local::destroy(rt);
+            rt.with(Run::home)
         };
         rt.with(|run| {
             run.running = TaskId::MAIN;
@@ -193,10 +194,12 @@ fn drop_all(rt: Rt, drops: Vec<Box<dyn FnOnce()>>) {
             // SAFETY: `left` outlives the fiber, which returns or is abandoned below.
             unsafe { run.fibers[TaskId::MAIN.index()].begin(rt, stack, body) };
         });
-        if fiber::resume(rt, TaskId::MAIN, Signal::Run).is_some() {
+        rt.visit(TaskId::MAIN);
+        if rt.with(|run| run.stuck) {
             fiber::abandon(rt, TaskId::MAIN);
             local::forget(rt);
         }
+        rt.with(Run::take_back);
     }
 }
 

@@ -2,12 +2,13 @@
 
 use super::jobs::Share;
 use super::slot::{CarrierId, Mark};
+use super::switch::Context;
 use super::watch::Watch;
 use super::{Heart, Run as Inner, drive, enter};
 use raddle_analysis::hapset::Predecessors;
 use raddle_analysis::lock_order::{Cycle, Edge};
 use raddle_analysis::races::Race;
-use raddle_engine::{Engine, Next};
+use raddle_engine::Engine;
 use raddle_explore::target::{
     CycleFound, Digest, EdgeFound, Learned, ObjectInfo, RaceFound, Run, SearchRun, Searched, Searcher,
 };
@@ -71,15 +72,17 @@ impl Worker {
             engine: Engine::new(Planned::new(&Plan::new(0, Tail::None)), Watch::default()),
             fibers: vec![Box::default()],
             running: TaskId::MAIN,
-            yielder: std::ptr::null(),
-            starting: false,
+            here: std::ptr::null_mut(),
+            root: Context::default(),
+            maker: None,
             ending: false,
             retired: false,
             several: false,
             shared: false,
             mark: Mark(0),
-            next: Next::Over,
+            stuck: false,
             stacks: Vec::new(),
+            ended: Vec::new(),
             leaked: 0,
             heart: self.heart.clone(),
             statics: super::statics::Statics::default(),

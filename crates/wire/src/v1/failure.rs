@@ -11,7 +11,8 @@ use raddle_model::{ObjectId, SiteId, TaskId};
 use serde::{Deserialize, Serialize};
 
 mirror!(FailureKind of raddle_model::FailureKind {
-    Assertion, Panic, Deadlock, Race, Livelock, Hang, Steps, Misuse, Nondeterminism,
+    Assertion, Panic, Deadlock, Race, Livelock, Hang, Steps, Misuse, Nondeterminism, Crash, Exception, Exit, Memory,
+    Leak,
 });
 
 #[derive(Serialize, Deserialize)]

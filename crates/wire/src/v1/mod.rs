@@ -8,6 +8,7 @@ pub(crate) mod failure;
 pub(crate) mod hapset;
 pub(crate) mod op;
 pub(crate) mod plan;
+pub(crate) mod report;
 pub(crate) mod trace;
 
 use crate::error::{What, WireError};

@@ -1,0 +1,8 @@
+//! Native programs: started once as a fork server, and run under plan after plan.
+
+pub(crate) mod found;
+mod server;
+mod target;
+
+pub(crate) use server::Program;
+pub(crate) use target::NativeTarget;

@@ -1,0 +1,192 @@
+//! The controller's side of a fork server: a program that was started and waits for plans. What the messages look
+//! like is said in `crates/native/src/server.rs`.
+
+use raddle_explore::target::TargetError;
+use raddle_model::Plan;
+use raddle_native::server::{CAPTURED, REPLY, REQUEST, VARIABLE, reply, request};
+use raddle_wire::plan;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::ops::Range;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What is run, and how.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    /// The executable.
+    pub(crate) path: PathBuf,
+    /// Its arguments, without its own name.
+    pub(crate) arguments: Vec<OsString>,
+    /// What it reads from standard input.
+    pub(crate) stdin: Vec<u8>,
+    /// Time without any operation after which a run counts as hanging.
+    pub(crate) hang: Duration,
+}
+
+/// How long a program may take to be loaded.
+const START: Duration = Duration::from_secs(20);
+
+/// A program that waits for plans. It ends when this is dropped.
+pub(super) struct Server {
+    child: Child,
+    stream: UnixStream,
+    hang: Duration,
+    stdout: PathBuf,
+    stderr: PathBuf,
+    // Holds the socket and what the program writes; removed at the end.
+    _directory: tempfile::TempDir,
+}
+
+/// What a server says.
+pub(super) struct Reply {
+    pub(super) kind: u32,
+    pub(super) status: i32,
+    pub(super) run: u64,
+    pub(super) bytes: Vec<u8>,
+}
+
+fn error(message: impl Into<String>) -> TargetError {
+    TargetError { message: message.into() }
+}
+
+fn io_error(what: &str) -> impl Fn(io::Error) -> TargetError {
+    move |cause| error(format!("{what}: {cause}"))
+}
+
+impl Server {
+    /// Starts a program.
+    pub(super) fn start(program: &Program) -> Result<Server, TargetError> {
+        let directory = tempfile::Builder::new().prefix("raddle-").tempdir();
+        let directory = directory.map_err(io_error("no temporary directory"))?;
+        let at = |name: &str| directory.path().join(name);
+        let (socket, stdin, stdout, stderr) = (at("s"), at("in"), at("out"), at("err"));
+        std::fs::write(&stdin, &program.stdin).map_err(io_error("no temporary file"))?;
+        let listener = UnixListener::bind(&socket).map_err(io_error("no socket for the program"))?;
+        let create = |path: &PathBuf| File::create(path).map_err(io_error("no temporary file"));
+        let variable = VARIABLE.to_str().expect("a name in ASCII");
+        let mut command = Command::new(&program.path);
+        command.args(&program.arguments).env(variable, &socket);
+        command.stdin(File::open(&stdin).map_err(io_error("no temporary file"))?);
+        command.stdout(create(&stdout)?).stderr(Stdio::from(create(&stderr)?));
+        let child = command
+            .spawn()
+            .map_err(|cause| error(format!("{} could not be started: {cause}", program.path.display())))?;
+        let mut started = Started { child: Some(child) };
+        let stream = started.accept(&listener, program)?;
+        let child = started.child.take().expect("it has just been started");
+        let mut server = Server { child, stream, hang: program.hang, stdout, stderr, _directory: directory };
+        let ready = server.receive()?;
+        if ready.kind != reply::READY {
+            return Err(server.unfit(&ready));
+        }
+        Ok(server)
+    }
+
+    fn unfit(&self, reply: &Reply) -> TargetError {
+        let why = String::from_utf8_lossy(&reply.bytes);
+        error(format!(
+            "the program cannot be controlled here: {why}. `raddle doctor` says what works on this machine"
+        ))
+    }
+
+    /// Asks for runs.
+    pub(super) fn request(&mut self, plan: &Plan, runs: Range<u64>, record: bool) -> Result<(), TargetError> {
+        let bytes = plan::encode(plan);
+        let kind = if record { request::RECORD } else { request::SAMPLE };
+        self.send(kind, &bytes, runs)
+    }
+
+    /// Asks to leave out the rest.
+    pub(super) fn stop(&mut self) -> Result<(), TargetError> {
+        self.send(request::STOP, &[], 0..0)
+    }
+
+    fn send(&mut self, kind: u32, plan: &[u8], runs: Range<u64>) -> Result<(), TargetError> {
+        let hang_ms = u32::try_from(self.hang.as_millis()).unwrap_or(u32::MAX);
+        let mut message = Vec::with_capacity(REQUEST + plan.len());
+        message.extend(kind.to_le_bytes());
+        message.extend((plan.len() as u32).to_le_bytes());
+        message.extend(runs.start.to_le_bytes());
+        message.extend(runs.end.to_le_bytes());
+        message.extend(hang_ms.to_le_bytes());
+        message.extend(CAPTURED.to_le_bytes());
+        message.extend(plan);
+        self.stream.write_all(&message).map_err(|_| self.gone())
+    }
+
+    /// What the server says next.
+    pub(super) fn receive(&mut self) -> Result<Reply, TargetError> {
+        let mut head = [0u8; REPLY];
+        self.stream.read_exact(&mut head).map_err(|_| self.gone())?;
+        let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let mut bytes = vec![0; word(4) as usize];
+        self.stream.read_exact(&mut bytes).map_err(|_| self.gone())?;
+        let run = u64::from(word(12)) | u64::from(word(16)) << 32;
+        let reply = Reply { kind: word(0), status: word(8) as i32, run, bytes };
+        if reply.kind == reply::UNFIT { Err(self.unfit(&reply)) } else { Ok(reply) }
+    }
+
+    fn gone(&mut self) -> TargetError {
+        let status = self.child.try_wait().ok().flatten();
+        let how = status.map_or_else(String::new, |status| format!(" ({status})"));
+        let said = std::fs::read(&self.stderr).unwrap_or_default();
+        let said = String::from_utf8_lossy(&said);
+        error(format!("the program's server has gone{how}. It said: {}", said.trim()))
+    }
+
+    /// What the last run wrote to standard output and to standard error.
+    pub(super) fn output(&self) -> [Vec<u8>; 2] {
+        [&self.stdout, &self.stderr].map(|file| std::fs::read(file).unwrap_or_default())
+    }
+}
+
+/// A program that has been started and has not answered yet.
+struct Started {
+    child: Option<Child>,
+}
+
+impl Started {
+    fn accept(&mut self, listener: &UnixListener, program: &Program) -> Result<UnixStream, TargetError> {
+        listener.set_nonblocking(true).map_err(io_error("no socket for the program"))?;
+        let begun = Instant::now();
+        let child = self.child.as_mut().expect("it has just been started");
+        loop {
+            if let Ok((stream, _)) = listener.accept() {
+                stream.set_nonblocking(false).map_err(io_error("no socket for the program"))?;
+                return Ok(stream);
+            }
+            let name = program.path.display();
+            if let Ok(Some(status)) = child.try_wait() {
+                return Err(error(format!(
+                    "{name} ended ({status}) before it could be controlled: it is not linked to raddle's runtime. \
+                     Build it with `raddle cc` or `raddle c++`"
+                )));
+            }
+            if begun.elapsed() > START {
+                return Err(error(format!("{name} did not start within {} s", START.as_secs())));
+            }
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    }
+}
+
+fn end(child: &mut Child) {
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        self.child.iter_mut().for_each(end);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        end(&mut self.child);
+    }
+}

@@ -1,0 +1,222 @@
+//! A native program as something that explorers can run.
+
+use super::server::{Program, Reply, Server};
+use raddle_explore::target::{
+    CycleFound, Digest, EdgeFound, Flow, Learned, Place, RaceFound, Run, Sink, Target, TargetError,
+};
+use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, TaskId, Trace, Verdict};
+use raddle_native::server::reply;
+use raddle_native::site::OFFSET_BITS;
+use raddle_symbols::Symbolizer;
+use raddle_wire::report::{self, Recorded, RunReport};
+use std::cell::RefCell;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// A native program.
+pub(crate) struct NativeTarget {
+    program: Program,
+    server: Server,
+    /// Files whose code was run, by number.
+    modules: Vec<PathBuf>,
+    /// The exit code that is no failure: given, or that of the first run that exited.
+    expected_exit: Option<i32>,
+    output: [Vec<u8>; 2],
+    symbols: RefCell<Symbolizer>,
+}
+
+impl NativeTarget {
+    /// Starts a program.
+    pub(crate) fn start(program: Program, expected_exit: Option<i32>) -> Result<NativeTarget, TargetError> {
+        let server = Server::start(&program)?;
+        let modules = vec![program.path.clone()];
+        Ok(NativeTarget {
+            program,
+            server,
+            modules,
+            expected_exit,
+            output: Default::default(),
+            symbols: RefCell::default(),
+        })
+    }
+
+    /// What is run.
+    pub(crate) fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The exit code that is no failure, once it is known.
+    pub(crate) fn expected_exit(&self) -> Option<i32> {
+        self.expected_exit
+    }
+
+    /// What the last recorded run wrote to standard output and to standard error.
+    pub(crate) fn output(&self) -> &[Vec<u8>; 2] {
+        &self.output
+    }
+
+    /// The file and the offset in it that a site stands for.
+    pub(crate) fn address(&self, site: SiteId) -> Option<(&Path, u64)> {
+        let module = self.modules.get((site.0 >> OFFSET_BITS) as usize)?;
+        let offset = u64::from(site.0 & ((1 << OFFSET_BITS) - 1));
+        (site != SiteId::UNKNOWN).then_some((module, offset))
+    }
+
+    fn know(&mut self, modules: &[String]) {
+        if modules.len() > self.modules.len() {
+            let path = |path: &String| {
+                if path.is_empty() { self.program.path.clone() } else { PathBuf::from(path) }
+            };
+            self.modules = modules.iter().map(path).collect();
+        }
+    }
+
+    /// What a reply says of a run.
+    fn digest(
+        &mut self,
+        reply: &Reply,
+        run: u64,
+        seed: u64,
+    ) -> Result<(Digest, Option<Recorded>), TargetError> {
+        let report = match reply.kind {
+            reply::REPORT => report::decode(&reply.bytes).map_err(|error| TargetError {
+                message: format!(
+                    "what came of a run cannot be read: {error}. Build the program again with `raddle cc`"
+                ),
+            })?,
+            reply::HANGS => {
+                silent(FailureKind::Hang, hang(self.program.hang), Some(SiteId(reply.status as u32)))
+            }
+            _ => silent(FailureKind::Crash, died(reply.status), None),
+        };
+        let verdict = self.judge(&report);
+        let learned = Learned {
+            releases: report.releases,
+            weak_orders: report.weak_orders,
+            races: report
+                .races
+                .into_iter()
+                .map(|r| RaceFound { sites: r.sites, message: r.message })
+                .collect(),
+            cycles: report.cycles.into_iter().map(cycle).collect(),
+            ..Learned::default()
+        };
+        let digest = Digest {
+            run,
+            seed,
+            verdict,
+            fingerprint: report.fingerprint,
+            steps: report.steps,
+            decisions: report.decisions,
+            tasks: report.tasks,
+            learned,
+        };
+        Ok((digest, report.recorded))
+    }
+
+    /// An exit code is a failure if it is not the one that was expected.
+    fn judge(&mut self, report: &RunReport) -> Verdict {
+        let (Verdict::Finished, Some(code)) = (&report.verdict, report.exit_code) else {
+            return report.verdict.clone();
+        };
+        let expected = *self.expected_exit.get_or_insert(code);
+        if code == expected {
+            return Verdict::Finished;
+        }
+        Verdict::Failed(Failure {
+            kind: FailureKind::Exit,
+            message: format!("the program exits with {code} instead of {expected}"),
+            tasks: vec![TaskId::MAIN],
+            sites: Vec::new(),
+        })
+    }
+}
+
+fn hang(limit: std::time::Duration) -> String {
+    format!("the program reaches no operation for {} ms", limit.as_millis())
+}
+
+/// What the kernel says of a process that has not said anything itself.
+fn died(status: i32) -> String {
+    match status & 0x7f {
+        0 => format!("the program ends with code {} behind raddle's back", (status >> 8) & 0xff),
+        signal => format!("the program is killed by signal {signal}"),
+    }
+}
+
+/// The report of a run that could not make one.
+fn silent(kind: FailureKind, message: String, site: Option<SiteId>) -> RunReport {
+    let sites = site.into_iter().collect();
+    RunReport {
+        verdict: Verdict::Failed(Failure { kind, message, tasks: Vec::new(), sites }),
+        exit_code: None,
+        fingerprint: 0,
+        steps: 0,
+        decisions: 0,
+        tasks: 0,
+        releases: false,
+        weak_orders: false,
+        races: Vec::new(),
+        cycles: Vec::new(),
+        recorded: None,
+    }
+}
+
+fn cycle(edges: Vec<report::Edge>) -> CycleFound {
+    let edge = |edge: report::Edge| EdgeFound { task: edge.task, held: edge.held, sites: edge.sites };
+    CycleFound { edges: edges.into_iter().map(edge).collect() }
+}
+
+impl Target for NativeTarget {
+    fn run(&mut self, plan: &Plan) -> Result<Run, TargetError> {
+        self.server.request(plan, 0..1, true)?;
+        let reply = self.server.receive()?;
+        let (digest, recorded) = self.digest(&reply, 0, plan.seed)?;
+        self.output = self.server.output();
+        let done = self.server.receive()?;
+        assert!(done.kind == reply::DONE, "raddle bug: one run was asked for and there is more");
+        let (trace, objects, tasks) = match recorded {
+            Some(recorded) => {
+                self.know(&recorded.modules);
+                (recorded.trace, recorded.objects, recorded.tasks)
+            }
+            None => (Trace::default(), Vec::new(), Vec::new()),
+        };
+        Ok(Run { digest, trace, objects, tasks })
+    }
+
+    fn sample(&mut self, plan: &Plan, runs: Range<u64>, sink: &mut dyn Sink) -> Result<(), TargetError> {
+        self.server.request(plan, runs, false)?;
+        let mut flow = Flow::Continue;
+        loop {
+            let reply = self.server.receive()?;
+            if reply.kind == reply::DONE {
+                return Ok(());
+            }
+            if flow == Flow::Stop {
+                continue;
+            }
+            let (digest, _) = self.digest(&reply, reply.run, Rng::seed_of_run(plan.seed, reply.run))?;
+            flow = sink.run(&digest);
+            if flow == Flow::Stop {
+                self.server.stop()?;
+            }
+        }
+    }
+
+    fn place(&self, site: SiteId) -> Place {
+        let Some((module, offset)) = self.address(site) else { return Place::default() };
+        let frames = self.symbols.borrow_mut().frames_of_return(module, offset);
+        match frames.into_iter().next() {
+            Some(frame) if frame.has_line() => {
+                Place { file: frame.file, line: frame.line, column: frame.column, function: frame.function }
+            }
+            // Without debug information: the file, and the function or the offset in it.
+            frame => {
+                let name = frame.map(|frame| frame.function).filter(|name| !name.is_empty());
+                let file = module.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                Place { file, line: 0, column: 0, function: name.unwrap_or_else(|| format!("+{offset:#x}")) }
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! `raddle run`: runs a native program under control, again and again, each time under another interleaving.
+
+use crate::native::{NativeTarget, Program, found};
+use crate::output::{self, Format};
+use crate::problem::Problem;
+use crate::{Exit, progress, seed, show};
+use raddle_explore::campaign::{self, Limits};
+use raddle_explore::sample::Sample;
+use raddle_explore::target::Target as _;
+use raddle_model::{Plan, PointSet, Tail, TimeMode};
+use raddle_report::json;
+use std::ffi::OsString;
+use std::io::{IsTerminal, Read};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Run a program again and again, each time under another interleaving, until one fails.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// How to choose interleavings; see `raddle strategies`
+    #[arg(long, default_value = "random", value_parser = seed::strategy)]
+    strategy: String,
+    /// Most runs
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
+    runs: u64,
+    /// Most seconds
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    time: Duration,
+    /// The same seed gives the same runs; `random` draws one
+    #[arg(long, default_value = "0", value_parser = seed::parse)]
+    seed: u64,
+    /// Where tasks may be switched: at synchronization and accesses known to race, or at every access
+    #[arg(long, value_enum, default_value_t)]
+    points: Points,
+    /// When timed waits time out: at any moment, or only when nobody else can run
+    #[arg(long, value_enum, default_value_t)]
+    timeouts: Timeouts,
+    /// Distinct failures that are no races after which to stop; 0 is never
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    stop_after: u64,
+    /// Whether data races are reported
+    #[arg(long, value_enum, default_value_t)]
+    races: Races,
+    /// The exit code that is no failure; by default that of the first run
+    #[arg(long, value_name = "CODE")]
+    expect_exit: Option<i32>,
+    /// Operations after which a run is given up
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    steps_max: u64,
+    /// Milliseconds without any operation after which a run counts as hanging
+    #[arg(long, value_name = "MS", default_value_t = 5_000)]
+    hang_ms: u64,
+    /// Where failure files go
+    #[arg(long, value_name = "DIR", default_value = "raddle-out")]
+    out: PathBuf,
+    /// For people or for tools
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// The program, built with `raddle cc` or `raddle c++`
+    program: PathBuf,
+    /// Its arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, clap::ValueEnum)]
+enum Points {
+    #[default]
+    Sync,
+    All,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, clap::ValueEnum)]
+enum Timeouts {
+    #[default]
+    Any,
+    Lazy,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, clap::ValueEnum)]
+enum Races {
+    #[default]
+    On,
+    Off,
+}
+
+/// `30`, `30s`, `1.5`, `2m`.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let (number, unit) = match text.strip_suffix('m') {
+        Some(minutes) => (minutes, 60.0),
+        None => (text.strip_suffix('s').unwrap_or(text), 1.0),
+    };
+    let value: f64 = number.parse().map_err(|_| String::from("seconds, such as `30`, `1.5s` or `2m`"))?;
+    Duration::try_from_secs_f64(value * unit).map_err(|_| String::from("a length of time that there is"))
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
+    let program = Program {
+        path: args.program.clone(),
+        arguments: args.arguments.clone(),
+        stdin: standard_input()?,
+        hang: Duration::from_millis(args.hang_ms),
+    };
+    let mut target = NativeTarget::start(program, args.expect_exit)?;
+    let strategy = raddle_policy::parse(&args.strategy).map_err(|error| Problem::new(error.message, ""))?;
+    let mut explorer = Sample::new(strategy, plan(args));
+    let limits = Limits { runs: args.runs, stop_after: args.stop_after, races: args.races == Races::On };
+    let bar = progress::bar(args.runs, "runs");
+    let begun = Instant::now();
+    let result = campaign::run(
+        &mut target,
+        &mut explorer,
+        &limits,
+        &mut || begun.elapsed() >= args.time,
+        &mut |progress| bar.set_position(progress.runs),
+    );
+    bar.finish_and_clear();
+    let mut summary = result?;
+    let search =
+        found::Search { strategy: &args.strategy, seed: args.seed, out: &args.out, build_id: Vec::new() };
+    let mut files = Vec::new();
+    let written =
+        summary.failures.first().map(|found| found.plan.clone()).map(|plan| written(&mut target, &plan));
+    for found in std::mem::take(&mut summary.failures).into_iter().chain(std::mem::take(&mut summary.races)) {
+        let file = found::file(&target, &search, found);
+        files.push((found::write(&search, &args.program, &file)?, file));
+    }
+    if summary.not_controlled && files.is_empty() {
+        return Err(Problem::not_controlled(
+            format!("nothing was controlled: no run of {} had a second thread", args.program.display()),
+            "is it the right program, with the right arguments? Are its sources built with `raddle cc`?",
+        ));
+    }
+    let figures = found::summary(&target, &search, &summary, &files, begun.elapsed().as_secs_f64());
+    match args.format {
+        Format::Human => {
+            for (path, file) in &files {
+                output::print(&show::told_at(file, path, ""));
+                output::print("\n");
+            }
+            if let Some(written) = written.transpose()? {
+                output::quote("what the failing run wrote", &written);
+            }
+            output::print(&figures.text());
+        }
+        Format::Json => output::print_line(&json::summary(&figures)),
+    }
+    Ok(if files.is_empty() { Exit::NothingFound } else { Exit::FailureFound })
+}
+
+/// What a run writes to standard output and standard error.
+fn written(target: &mut NativeTarget, plan: &Plan) -> Result<Vec<u8>, Problem> {
+    target.run(plan)?;
+    Ok(target.output().concat())
+}
+
+fn plan(args: &Args) -> Plan {
+    Plan {
+        points: match args.points {
+            Points::Sync => PointSet::default(),
+            Points::All => PointSet::everything(),
+        },
+        time: match args.timeouts {
+            Timeouts::Any => TimeMode::Any,
+            Timeouts::Lazy => TimeMode::Lazy,
+        },
+        steps_max: args.steps_max,
+        ..Plan::new(args.seed, Tail::Random)
+    }
+}
+
+/// What the program reads: all of our own standard input, once. A terminal has nothing to repeat.
+fn standard_input() -> Result<Vec<u8>, Problem> {
+    let mut input = std::io::stdin();
+    if input.is_terminal() {
+        return Ok(Vec::new());
+    }
+    let mut bytes = Vec::new();
+    match input.read_to_end(&mut bytes) {
+        Ok(_) => Ok(bytes),
+        Err(error) => Err(Problem::new(format!("standard input cannot be read: {error}"), "")),
+    }
+}

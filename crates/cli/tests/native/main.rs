@@ -1,0 +1,8 @@
+//! Unmodified C and C++ programs under the command, from outside: what is found, that it repeats, and that nothing
+//! depends on where the program happens to lie in memory.
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
+mod classes;
+mod determinism;
+mod support;
+mod verdicts;

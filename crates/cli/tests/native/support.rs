@@ -1,0 +1,112 @@
+//! Building small programs against the runtime, and running the command on them.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// A directory for this test executable, with the runtime in it.
+fn workshop() -> &'static Path {
+    static WORKSHOP: OnceLock<PathBuf> = OnceLock::new();
+    WORKSHOP.get_or_init(|| {
+        let at = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("native-{}", std::process::id()));
+        std::fs::create_dir_all(&at).expect("a directory");
+        std::fs::write(at.join("rt.o"), raddle_runtime_image::OBJECT).expect("a file");
+        std::fs::write(at.join("rt.list"), raddle_runtime_image::DYNAMIC_LIST).expect("a file");
+        at
+    })
+}
+
+fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/native/c").join(name)
+}
+
+fn compile(compiler: &str, arguments: &[&OsStr]) {
+    let output = Command::new(compiler).args(arguments).output().expect("a compiler");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Builds a program with the pass of gcc and our runtime, once for all tests.
+pub(crate) fn build(name: &str) -> PathBuf {
+    static BUILT: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    built.entry(name.to_owned()).or_insert_with(|| build_anew(name)).clone()
+}
+
+fn build_anew(name: &str) -> PathBuf {
+    let compiler = if name.ends_with(".cc") { "g++" } else { "gcc" };
+    let [object, program] = ["o", "exe"].map(|extension| workshop().join(name).with_extension(extension));
+    let flags = ["-O0", "-g", "-fsanitize=thread", "-c"].map(OsStr::new);
+    let files = [source(name).into_os_string(), "-o".into(), object.clone().into_os_string()];
+    compile(compiler, &flags.iter().copied().chain(files.iter().map(|file| &**file)).collect::<Vec<_>>());
+    let mut list = std::ffi::OsString::from("-Wl,--dynamic-list=");
+    list.push(workshop().join("rt.list"));
+    let words = [object.as_os_str(), workshop().join("rt.o").as_os_str(), &list].map(OsStr::to_owned);
+    let out = [OsStr::new("-o"), program.as_os_str()];
+    compile(compiler, &words.iter().map(|word| &**word).chain(out).collect::<Vec<_>>());
+    program
+}
+
+/// Builds a program as if there were no raddle.
+pub(crate) fn build_plainly(name: &str) -> PathBuf {
+    let program = workshop().join(name).with_extension("plain");
+    let file = source(name);
+    compile("gcc", &[file.as_os_str(), OsStr::new("-o"), program.as_os_str()]);
+    program
+}
+
+/// What came of a command.
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ended {
+    /// The last line as json.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        let line = self.stdout.lines().last().unwrap_or_default();
+        serde_json::from_str(line).unwrap_or_else(|_| panic!("no json: {}\n{}", self.stdout, self.stderr))
+    }
+
+    /// The kinds of what was found, in order.
+    pub(crate) fn kinds(&self) -> Vec<String> {
+        let json = self.json();
+        let failures = json["failures"].as_array().expect("a list of failures").iter();
+        failures.map(|failure| failure["kind"].as_str().expect("a kind").to_owned()).collect()
+    }
+}
+
+/// The command, as somebody with an empty environment would call it.
+pub(crate) fn raddle() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_raddle"));
+    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    command.stdin(std::process::Stdio::null());
+    command
+}
+
+pub(crate) fn ended(output: &Output) -> Ended {
+    Ended {
+        code: output.status.code(),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// `raddle run` on a program, with the answer for tools.
+pub(crate) fn run(program: &Path, options: &[&str]) -> (Ended, tempfile::TempDir) {
+    let out = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let mut command = raddle();
+    command.arg("run").args(options).args(["--format", "json", "--time", "60", "--out"]).arg(out.path());
+    let output = command.arg(program).output().expect("the command starts");
+    (ended(&output), out)
+}
+
+/// The files in a directory, sorted by name.
+pub(crate) fn files(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).expect("a directory");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    files.sort();
+    files
+}

@@ -1,0 +1,83 @@
+//! How a run ends: by the end of the process, by a failure, or because the plan has had enough. In every case
+//! what came of it is handed to the server, and the process is over.
+
+use crate::run::{self, Run, with};
+use crate::server;
+use crate::sys;
+use alloc::borrow::ToOwned;
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicBool, Ordering};
+use raddle_model::{Kind, ObjectId, ObjectInfo, Op, SiteId, TaskId};
+use raddle_wire::report::{self, Edge, Race, Recorded, RunReport};
+
+/// Exit code of a process that could not say what came of its run.
+const SPEECHLESS: i32 = 99;
+
+static REPORTING: AtomicBool = AtomicBool::new(false);
+
+/// The process ends with this code: the last thing that the program does.
+pub fn process_ends(code: i32, site: SiteId) -> ! {
+    with(|run| run.exit_code = Some(code));
+    run::arrive(Op::new(Kind::End, ObjectId::NONE, site));
+    over()
+}
+
+/// The run is over: hands over what came of it.
+pub fn over() -> ! {
+    run::deactivate();
+    if REPORTING.swap(true, Ordering::Relaxed) {
+        // Something went wrong while the report was made.
+        sys::exit(SPEECHLESS);
+    }
+    let report = with(make_report);
+    server::publish(&report::encode(&report));
+    sys::exit(report.exit_code.unwrap_or(0))
+}
+
+fn make_report(run: &mut Run) -> RunReport {
+    let fingerprint = run.engine.analysis().fingerprint.value();
+    let verdict = run.engine.close(fingerprint);
+    let recorder = run.engine.analysis_mut().recorder.take();
+    let world = run.engine.world();
+    let watch = run.engine.analysis();
+    let cycles = watch.lock_order.as_ref().map(|order| order.findings()).unwrap_or_default();
+    let edges = |edge: &raddle_analysis::lock_order::Edge| Edge {
+        task: world.path(edge.task),
+        held: world.object(edge.held).state.noun().to_owned(),
+        sites: edge.sites,
+    };
+    let recorded = recorder.map(|recorder| {
+        let mut trace = run.engine.trace(recorder.events);
+        trace.schedule.fingerprint = fingerprint;
+        let objects = world.objects().iter().enumerate();
+        Recorded {
+            trace,
+            objects: objects
+                .map(|(id, object)| ObjectInfo {
+                    id: ObjectId(id as u32),
+                    noun: object.state.noun().to_owned(),
+                    site: object.site,
+                })
+                .collect(),
+            tasks: (0..world.tasks().len() as u32).map(|task| world.path(TaskId(task))).collect(),
+            modules: run.modules.all().iter().map(|module| module.path.clone()).collect(),
+        }
+    });
+    RunReport {
+        verdict,
+        exit_code: run.exit_code,
+        fingerprint,
+        steps: run.engine.steps(),
+        decisions: run.engine.decisions().len() as u64,
+        tasks: world.tasks().len() as u32,
+        releases: run.engine.saw_try(),
+        weak_orders: watch.weak_orders,
+        races: watch
+            .races
+            .iter()
+            .map(|race| Race { sites: [race.earlier.site, race.site], message: race.message(world) })
+            .collect(),
+        cycles: cycles.iter().map(|cycle| cycle.edges.iter().map(edges).collect::<Vec<_>>()).collect(),
+        recorded,
+    }
+}

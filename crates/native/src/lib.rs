@@ -1,0 +1,22 @@
+//! The native front end: unmodified programs, compiled with a ThreadSanitizer pass and linked to our runtime.
+//! All threads of the program are fibers on one kernel thread, under the same engine and the same strategies as
+//! everything else. This is the logic; `crates/runtime` gives it the names that programs are linked to.
+#![no_std]
+
+extern crate alloc;
+
+pub mod end;
+pub mod fiber;
+pub mod heap;
+pub mod libc;
+pub mod locks;
+pub mod objects;
+pub mod run;
+pub mod server;
+pub mod shadow;
+pub mod signals;
+pub mod site;
+pub mod sys;
+pub mod threads;
+pub mod time;
+pub mod watch;

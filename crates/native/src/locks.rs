@@ -1,0 +1,288 @@
+//! What threads wait for: mutexes, condition variables, readers-writer locks, semaphores, barriers, onces. The
+//! engine's world keeps their state; of the program's memory only what libc writes there when an object is made
+//! is looked at. Results are those of pthread: 0 or an error number.
+
+use crate::run::{Run, arrive, with};
+use raddle_model::objects::State;
+use raddle_model::objects::barrier::Barrier;
+use raddle_model::objects::condvar::Condvar;
+use raddle_model::objects::mutex::Mutex;
+use raddle_model::objects::once::Once;
+use raddle_model::objects::rwlock::RwLock;
+use raddle_model::objects::semaphore::Semaphore;
+use raddle_model::{Kind, Mode, ObjectId, Op, Outcome, SiteId};
+
+/// Error numbers.
+pub mod error {
+    #![expect(missing_docs, reason = "the names are the system's")]
+    pub const PERMISSION: i32 = 1;
+    pub const NO_SUCH: i32 = 3;
+    pub const AGAIN: i32 = 11;
+    pub const BUSY: i32 = 16;
+    pub const INVALID: i32 = 22;
+    pub const DEADLOCK: i32 = 35;
+    pub const TIMED_OUT: i32 = 110;
+}
+
+/// Whether an operation waits, and how long.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Patience {
+    /// Until it can be done.
+    Endless,
+    /// Not at all.
+    None,
+    /// So many nanoseconds.
+    Limited(u64),
+}
+
+impl Patience {
+    fn apply(self, op: Op) -> Op {
+        match self {
+            Patience::Endless => op,
+            Patience::None => op.mode(Mode::Try),
+            Patience::Limited(nanoseconds) => op.mode(Mode::Timed).arg(nanoseconds),
+        }
+    }
+}
+
+fn code(outcome: Outcome) -> i32 {
+    match outcome {
+        Outcome::Failed => error::BUSY,
+        Outcome::TimedOut => error::TIMED_OUT,
+        _ => 0,
+    }
+}
+
+/// Where glibc keeps the kind of a mutex.
+const MUTEX_KIND: usize = 16;
+const RECURSIVE: u32 = 1;
+const ERROR_CHECKING: u32 = 2;
+
+fn mutex_kind(address: usize) -> u32 {
+    // SAFETY: the program says that a mutex lies there.
+    unsafe { ((address + MUTEX_KIND) as *const u32).read() & 3 }
+}
+
+impl Run {
+    fn mutex(&mut self, address: usize, site: SiteId) -> ObjectId {
+        self.object(address, site, || {
+            State::Mutex(Mutex { recursive: mutex_kind(address) == RECURSIVE, ..Mutex::default() })
+        })
+    }
+
+    /// Whether the running task holds the mutex.
+    fn holds(&self, object: ObjectId) -> bool {
+        let state = &self.engine.world().object(object).state;
+        matches!(state, State::Mutex(mutex) if mutex.owner == Some(self.running))
+    }
+}
+
+fn place(address: usize, pc: usize, state: impl FnOnce() -> State) -> (ObjectId, SiteId) {
+    with(|run| {
+        let site = run.site(pc);
+        (run.object(address, site, state), site)
+    })
+}
+
+/// The object at the address begins anew.
+fn fresh(address: usize, pc: usize, state: State) {
+    with(|run| {
+        let site = run.site(pc);
+        run.new_object(address, site, state);
+    });
+}
+
+/// A mutex is made; libc has written its kind.
+pub fn mutex_init(address: usize, pc: usize) {
+    let recursive = mutex_kind(address) == RECURSIVE;
+    fresh(address, pc, State::Mutex(Mutex { recursive, ..Mutex::default() }));
+}
+
+/// An object is no more. Error if it is in use.
+pub fn destroy(address: usize) -> i32 {
+    with(|run| {
+        let Some(object) = run.objects.sync(address) else { return 0 };
+        let busy = match &run.engine.world().object(object).state {
+            State::Mutex(mutex) => mutex.owner.is_some(),
+            State::RwLock(lock) => lock.writer.is_some() || !lock.readers.is_empty(),
+            _ => false,
+        };
+        if busy {
+            return error::BUSY;
+        }
+        run.objects.remove_sync(address);
+        0
+    })
+}
+
+/// Takes a mutex.
+pub fn lock(address: usize, patience: Patience, pc: usize) -> i32 {
+    let (object, site, held) = with(|run| {
+        let site = run.site(pc);
+        let object = run.mutex(address, site);
+        (object, site, run.holds(object))
+    });
+    if held && mutex_kind(address) == ERROR_CHECKING {
+        return if patience == Patience::None { error::BUSY } else { error::DEADLOCK };
+    }
+    code(arrive(patience.apply(Op::new(Kind::Lock, object, site))))
+}
+
+/// Gives a mutex back.
+pub fn unlock(address: usize, pc: usize) -> i32 {
+    let (object, site, held) = with(|run| {
+        let site = run.site(pc);
+        let object = run.mutex(address, site);
+        (object, site, run.holds(object))
+    });
+    if !held && mutex_kind(address) == ERROR_CHECKING {
+        return error::PERMISSION;
+    }
+    code(arrive(Op::new(Kind::Unlock, object, site)))
+}
+
+/// A spinning lock is a mutex that has no kind.
+pub fn spin_init(address: usize, pc: usize) {
+    fresh(address, pc, State::Mutex(Mutex::default()));
+}
+
+/// Takes a spinning lock.
+pub fn spin_lock(address: usize, patience: Patience, pc: usize) -> i32 {
+    let (object, site) = place(address, pc, || State::Mutex(Mutex::default()));
+    code(arrive(patience.apply(Op::new(Kind::Lock, object, site))))
+}
+
+/// Gives it back.
+pub fn spin_unlock(address: usize, pc: usize) -> i32 {
+    let (object, site) = place(address, pc, || State::Mutex(Mutex::default()));
+    code(arrive(Op::new(Kind::Unlock, object, site)))
+}
+
+fn condvar(address: usize, pc: usize) -> (ObjectId, SiteId) {
+    place(address, pc, || State::Condvar(Condvar::default()))
+}
+
+/// A condition variable is made.
+pub fn cond_init(address: usize, pc: usize) {
+    fresh(address, pc, State::Condvar(Condvar::default()));
+}
+
+/// Where glibc keeps which clock a condition variable goes by.
+const COND_FLAGS: usize = 36;
+
+/// The clock of a condition variable.
+pub fn cond_clock(address: usize) -> i32 {
+    // SAFETY: the program says that a condition variable lies there.
+    i32::from(unsafe { ((address + COND_FLAGS) as *const u32).read() } & 2 != 0)
+}
+
+/// Waits at a condition variable.
+pub fn cond_wait(address: usize, mutex: usize, patience: Patience, pc: usize) -> i32 {
+    let (object, site) = condvar(address, pc);
+    let mutex = with(|run| run.mutex(mutex, site));
+    let op = patience.apply(Op::new(Kind::Wait, object, site).second(mutex));
+    arrive(op);
+    code(arrive(Op { kind: Kind::Wake, ..op }))
+}
+
+/// Wakes one or all who wait.
+pub fn notify(address: usize, all: bool, pc: usize) {
+    let (object, site) = condvar(address, pc);
+    arrive(Op::new(if all { Kind::NotifyAll } else { Kind::NotifyOne }, object, site));
+}
+
+fn rwlock(address: usize, pc: usize) -> (ObjectId, SiteId) {
+    place(address, pc, || State::RwLock(RwLock::default()))
+}
+
+/// A readers-writer lock is made.
+pub fn rwlock_init(address: usize, pc: usize) {
+    fresh(address, pc, State::RwLock(RwLock::default()));
+}
+
+/// Takes a readers-writer lock.
+pub fn rwlock_lock(address: usize, write: bool, patience: Patience, pc: usize) -> i32 {
+    let (object, site) = rwlock(address, pc);
+    let kind = if write { Kind::WriteLock } else { Kind::ReadLock };
+    code(arrive(patience.apply(Op::new(kind, object, site))))
+}
+
+/// Gives it back, whichever way it is held.
+pub fn rwlock_unlock(address: usize, pc: usize) -> i32 {
+    let (object, site) = rwlock(address, pc);
+    let writes = with(|run| {
+        let state = &run.engine.world().object(object).state;
+        matches!(state, State::RwLock(lock) if lock.writer == Some(run.running))
+    });
+    let kind = if writes { Kind::WriteUnlock } else { Kind::ReadUnlock };
+    code(arrive(Op::new(kind, object, site)))
+}
+
+/// A barrier is made.
+pub fn barrier_init(address: usize, count: u32, pc: usize) {
+    fresh(address, pc, State::Barrier(Barrier::new(count)));
+}
+
+/// Waits at a barrier. True for the one who opened it.
+pub fn barrier_wait(address: usize, pc: usize) -> bool {
+    let (object, site) = place(address, pc, || State::Barrier(Barrier::new(1)));
+    let last = arrive(Op::new(Kind::Arrive, object, site)) == Outcome::Value(1);
+    if !last {
+        arrive(Op::new(Kind::Leave, object, site));
+    }
+    last
+}
+
+fn semaphore(address: usize, pc: usize) -> (ObjectId, SiteId) {
+    place(address, pc, || {
+        // SAFETY: the program says that a semaphore lies there; glibc keeps its value in the first word.
+        let permits = u64::from(unsafe { (address as *const u32).read() });
+        State::Semaphore(Semaphore { permits })
+    })
+}
+
+/// A semaphore is made.
+pub fn semaphore_init(address: usize, value: u32, pc: usize) {
+    fresh(address, pc, State::Semaphore(Semaphore { permits: u64::from(value) }));
+}
+
+/// Takes a permit.
+pub fn semaphore_wait(address: usize, patience: Patience, pc: usize) -> i32 {
+    let (object, site) = semaphore(address, pc);
+    match arrive(patience.apply(Op::new(Kind::Acquire, object, site).arg(1))) {
+        Outcome::Failed => error::AGAIN,
+        outcome => code(outcome),
+    }
+}
+
+/// Gives a permit.
+pub fn semaphore_post(address: usize, pc: usize) {
+    let (object, site) = semaphore(address, pc);
+    arrive(Op::new(Kind::Release, object, site).arg(1));
+}
+
+/// How many permits there are. Others may change that, so it is an operation.
+pub fn semaphore_value(address: usize, pc: usize) -> i32 {
+    let (object, site) = semaphore(address, pc);
+    arrive(Op::new(Kind::Release, object, site).arg(0));
+    with(|run| match run.engine.world().object(object).state {
+        State::Semaphore(Semaphore { permits }) => permits as i32,
+        _ => 0,
+    })
+}
+
+fn once(address: usize, pc: usize, done: bool) -> (ObjectId, SiteId) {
+    place(address, pc, || State::Once(if done { Once::Complete } else { Once::default() }))
+}
+
+/// Enters a once. True for the one who has to do it; `done` says that it was before the run began.
+pub fn once_enter(address: usize, done: bool, pc: usize) -> bool {
+    let (object, site) = once(address, pc, done);
+    arrive(Op::new(Kind::OnceEnter, object, site).arg(1)) == Outcome::Value(0)
+}
+
+/// Leaves it, done or given up.
+pub fn once_leave(address: usize, done: bool, pc: usize) {
+    let (object, site) = once(address, pc, false);
+    arrive(Op::new(Kind::OnceDone, object, site).arg(u64::from(done)));
+}

@@ -1,0 +1,81 @@
+//! Which object an address is. Addresses are looked up and never compared or enumerated: an object's number is
+//! the order of its first use, so nothing that a run does depends on where memory happens to lie.
+//!
+//! Synchronization objects are what the program calls them by. Memory is divided into words of four bytes,
+//! each of them an object: an access to more has an object for each. So accesses to neighbouring variables do
+//! not conflict, and an operation on eight bytes needs no more than its two extents.
+
+use core::hash::{BuildHasherDefault, Hasher};
+use hashbrown::HashMap;
+use raddle_model::ObjectId;
+
+/// Mixes one word: addresses need no more.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_usize(usize::from(byte));
+        }
+    }
+    fn write_usize(&mut self, word: usize) {
+        self.0 = (self.0 ^ word as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+    }
+    fn write_u64(&mut self, word: u64) {
+        self.write_usize(word as usize);
+    }
+}
+
+/// A map by address.
+pub type ByAddress<T> = HashMap<usize, T, BuildHasherDefault<AddressHasher>>;
+
+/// Bytes of a word of memory.
+pub const WORD: usize = 4;
+
+/// The objects of a run by address.
+#[derive(Clone, Default, Debug)]
+pub struct Objects {
+    sync: ByAddress<ObjectId>,
+    words: ByAddress<ObjectId>,
+}
+
+impl Objects {
+    /// The synchronization object at an address.
+    pub fn sync(&self, address: usize) -> Option<ObjectId> {
+        self.sync.get(&address).copied()
+    }
+
+    /// From now on the address is this one.
+    pub fn set_sync(&mut self, address: usize, object: ObjectId) {
+        self.sync.insert(address, object);
+    }
+
+    /// There is nothing any more.
+    pub fn remove_sync(&mut self, address: usize) -> Option<ObjectId> {
+        self.sync.remove(&address)
+    }
+
+    /// The word of memory that holds the byte at `address`; `make` gives out the number of a new one.
+    #[inline]
+    pub fn word(&mut self, address: usize, make: impl FnOnce() -> ObjectId) -> ObjectId {
+        *self.words.entry(address / WORD).or_insert_with(make)
+    }
+
+    /// The memory is another's from now on: what lay there has nothing to do with what will.
+    pub fn forget(&mut self, start: usize, size: usize) {
+        let end = start + size;
+        if self.words.len() + self.sync.len() < size / WORD {
+            self.words.retain(|&word, _| word * WORD + WORD <= start || word * WORD >= end);
+            self.sync.retain(|&at, _| at < start || at >= end);
+        } else {
+            for word in start / WORD..end.div_ceil(WORD) {
+                self.words.remove(&word);
+                self.sync.remove(&(word * WORD));
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Fatal signals: a crash is a failure like any other, with the place where it happened.
+
+use crate::run::{self, with};
+use crate::sys::{self, nr};
+use alloc::format;
+use alloc::string::String;
+use core::arch::naked_asm;
+use raddle_model::FailureKind;
+
+const SEGV: i32 = 11;
+const FATAL: &[(i32, &str)] =
+    &[(4, "SIGILL"), (5, "SIGTRAP"), (6, "SIGABRT"), (7, "SIGBUS"), (8, "SIGFPE"), (SEGV, "SIGSEGV")];
+
+/// The handler works on a stack of its own: the program's may be what has run out.
+const STACK: usize = 1 << 18;
+
+/// The kernel's structure.
+#[repr(C)]
+struct Action {
+    handler: usize,
+    flags: usize,
+    restorer: usize,
+    mask: u64,
+}
+
+#[repr(C)]
+struct AlternateStack {
+    base: *mut u8,
+    flags: i32,
+    size: usize,
+}
+
+#[unsafe(naked)]
+unsafe extern "C" fn restore() {
+    naked_asm!("mov eax, 15", "syscall")
+}
+
+/// Catches fatal signals from now on.
+pub fn watch_for_crashes() {
+    const SIGINFO: usize = 4;
+    const ON_STACK: usize = 0x0800_0000;
+    const RESTORER: usize = 0x0400_0000;
+    let stack = AlternateStack { base: sys::map(STACK, false), flags: 0, size: STACK };
+    // SAFETY: structures of the kernel's layout that live until the calls return; the stack lives for ever.
+    unsafe {
+        sys::call3(nr::SIGALTSTACK, (&raw const stack) as usize, 0, 0);
+        for &(signal, _) in FATAL {
+            let action = Action {
+                handler: crashed as *const () as usize,
+                flags: SIGINFO | ON_STACK | RESTORER,
+                restorer: restore as *const () as usize,
+                mask: 0,
+            };
+            sys::call(nr::SIGACTION, [signal as usize, (&raw const action) as usize, 0, 8, 0, 0]);
+        }
+    }
+}
+
+/// Offsets in what the kernel hands to a handler.
+const FAULT_ADDRESS: usize = 16;
+const INSTRUCTION: usize = 40 + 16 * 8;
+
+unsafe extern "C" fn crashed(signal: i32, info: *const u8, context: *const u8) {
+    if !run::active() {
+        sys::exit(128 + signal);
+    }
+    // SAFETY: the kernel's structures, which live while the handler runs.
+    let (address, pc) = unsafe {
+        (info.add(FAULT_ADDRESS).cast::<usize>().read(), context.add(INSTRUCTION).cast::<usize>().read())
+    };
+    let name = FATAL.iter().find(|(number, _)| *number == signal).map_or("a signal", |(_, name)| name);
+    let (site, message) = with(|run| {
+        let (bottom, top) = run.threads[run.running.index()].fiber.stack_range();
+        let task = run.engine.world().path(run.running);
+        // Addresses differ from process to process, and so have no place in a message.
+        let what = match address {
+            _ if signal != SEGV => String::new(),
+            at if at < 1 << 16 => format!(": it follows a null pointer (offset {at})"),
+            at if (bottom..top).contains(&at) => String::from(": its stack is full"),
+            _ => String::from(": an address that it has no memory at"),
+        };
+        // Sites are return addresses, which point behind the instruction.
+        (run.site(pc + 1), format!("{task} is ended by {name}{what}"))
+    });
+    run::fail(FailureKind::Crash, message, site)
+}

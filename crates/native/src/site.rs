@@ -1,0 +1,123 @@
+//! Sites: where in the program an operation stands. A number that is the same in every process which runs
+//! the same files: which of the loaded modules, and how far from its beginning.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ffi::{CStr, c_char, c_int, c_void};
+use raddle_model::SiteId;
+
+/// Bits of a site that are the offset; the rest is the number of the module. The controller takes a site
+/// apart by the same number.
+pub const OFFSET_BITS: u32 = 27;
+
+/// Most modules that can be told apart.
+const MODULES_MAX: usize = 1 << (32 - OFFSET_BITS);
+
+/// A loaded file.
+#[derive(Clone, Debug)]
+pub struct Module {
+    base: usize,
+    start: usize,
+    end: usize,
+    /// Its path; empty for the executable.
+    pub path: String,
+}
+
+/// All loaded files, the executable first.
+#[derive(Clone, Debug, Default)]
+pub struct Modules {
+    all: Vec<Module>,
+}
+
+#[repr(C)]
+struct Header {
+    address: usize,
+    name: *const c_char,
+    segments: *const Segment,
+    count: u16,
+}
+
+#[repr(C)]
+struct Segment {
+    kind: u32,
+    flags: u32,
+    offset: u64,
+    address: u64,
+    physical: u64,
+    file_size: u64,
+    memory_size: u64,
+    align: u64,
+}
+
+const LOADED: u32 = 1;
+
+unsafe extern "C" {
+    fn dl_iterate_phdr(
+        each: unsafe extern "C" fn(*const Header, usize, *mut c_void) -> c_int,
+        data: *mut c_void,
+    ) -> c_int;
+}
+
+unsafe extern "C" fn add(header: *const Header, _: usize, all: *mut c_void) -> c_int {
+    // SAFETY: glibc gives a header that is valid during the call; `all` is the vector of `Modules::find`.
+    let (header, all) = unsafe { (&*header, &mut *all.cast::<Vec<Module>>()) };
+    // SAFETY: `count` segments lie there.
+    let segments = unsafe { core::slice::from_raw_parts(header.segments, usize::from(header.count)) };
+    let loaded = || segments.iter().filter(|segment| segment.kind == LOADED);
+    let start = loaded().map(|segment| segment.address as usize).min().unwrap_or(0);
+    let end = loaded().map(|segment| (segment.address + segment.memory_size) as usize).max().unwrap_or(0);
+    // SAFETY: a name is a C string.
+    let path = if header.name.is_null() { c"" } else { unsafe { CStr::from_ptr(header.name) } };
+    let base = header.address;
+    all.push(Module {
+        base,
+        start: base + start,
+        end: base + end,
+        path: path.to_string_lossy().into_owned(),
+    });
+    0
+}
+
+impl Modules {
+    /// Looks what is loaded.
+    pub fn find() -> Modules {
+        let mut all: Vec<Module> = Vec::new();
+        // SAFETY: `add` is called with the vector, which outlives the call.
+        unsafe { dl_iterate_phdr(add, (&raw mut all).cast()) };
+        Modules { all }
+    }
+
+    /// All of them, in the order of their numbers.
+    pub fn all(&self) -> &[Module] {
+        &self.all
+    }
+
+    /// The site of a return address. What was loaded later is looked for again.
+    #[inline]
+    pub fn site(&mut self, address: usize) -> SiteId {
+        match self.all.first() {
+            Some(first) if address >= first.start && address < first.end => site(0, address - first.base),
+            _ => self.site_elsewhere(address),
+        }
+    }
+
+    #[inline(never)]
+    fn site_elsewhere(&mut self, address: usize) -> SiteId {
+        for _ in 0..2 {
+            let mut modules = self.all.iter().enumerate();
+            let found = modules.find(|(_, module)| address >= module.start && address < module.end);
+            if let Some((number, module)) = found {
+                return site(number, address - module.base);
+            }
+            *self = Modules::find();
+        }
+        SiteId::UNKNOWN
+    }
+}
+
+fn site(module: usize, offset: usize) -> SiteId {
+    if module >= MODULES_MAX || offset >= 1 << OFFSET_BITS {
+        return SiteId::UNKNOWN;
+    }
+    SiteId((module as u32) << OFFSET_BITS | offset as u32)
+}

@@ -1,0 +1,146 @@
+//! What is watched in every run of a native program.
+
+use crate::shadow::{Access, How, Record, Shadow};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use raddle_analysis::clocks::Clocks;
+use raddle_analysis::{Fingerprint, LockOrder};
+use raddle_model::{Analysis, Event, Kind, Order, PlainEvent, Recorder, SiteId, TaskId, World};
+
+/// Two accesses that nothing orders.
+#[derive(Clone, Debug)]
+pub struct Race {
+    /// The earlier one.
+    pub earlier: Record,
+    /// Who did the later one.
+    pub task: TaskId,
+    /// Where it stands.
+    pub site: SiteId,
+    /// How it was done.
+    pub how: How,
+}
+
+impl Race {
+    /// For people.
+    pub fn message(&self, world: &World) -> String {
+        let verb = |how: How| match (how.write, how.atomic) {
+            (true, true) => "writes atomically",
+            (true, false) => "writes",
+            (false, true) => "reads atomically",
+            (false, false) => "reads",
+        };
+        let (first, second) = (world.path(self.earlier.task()), world.path(self.task));
+        format!(
+            "{first} {}, then {second} {} the same memory, and nothing orders them",
+            verb(self.earlier.how()),
+            verb(self.how)
+        )
+    }
+}
+
+/// The analyses of the native front end.
+#[derive(Default, Debug)]
+pub struct Watch {
+    /// The partial order of the run.
+    pub fingerprint: Fingerprint,
+    /// Sync order.
+    clocks: Clocks,
+    shadow: Shadow,
+    /// Every event, in runs that are recorded in full.
+    pub recorder: Option<Recorder>,
+    /// The order of locks, in runs that are looked at closely.
+    pub lock_order: Option<LockOrder>,
+    /// Whether an atomic weaker than sequentially consistent was executed.
+    pub weak_orders: bool,
+    /// Each pair of sites once.
+    pub races: Vec<Race>,
+    reported: Vec<[SiteId; 2]>,
+    // A read-modify-write that may yet turn out to have failed.
+    unsettled: Option<Event>,
+    found: Vec<Record>,
+}
+
+impl Watch {
+    /// The last event was a compare-exchange that failed: a load with this order.
+    pub fn failed_exchange(&mut self, order: Order) {
+        if let Some(event) = &mut self.unsettled {
+            event.op.kind = Kind::Load;
+            event.op.order = order;
+        }
+    }
+
+    fn settle(&mut self, world: &World) {
+        if let Some(event) = self.unsettled.take() {
+            self.clocks.event(&event, world);
+        }
+    }
+
+    /// An access to memory, plain or atomic.
+    #[inline]
+    pub fn access(&mut self, access: &Access, world: &World) {
+        if self.unsettled.is_some() {
+            self.settle(world);
+        }
+        self.shadow.access(access, &self.clocks, &mut self.found);
+        if !self.found.is_empty() {
+            self.report(access);
+        }
+    }
+
+    #[cold]
+    fn report(&mut self, access: &Access) {
+        let Access { how, task, site, .. } = *access;
+        for earlier in self.found.drain(..) {
+            let mut pair = [earlier.site, site];
+            pair.sort_unstable();
+            if let Err(at) = self.reported.binary_search(&pair) {
+                self.reported.insert(at, pair);
+                self.races.push(Race { earlier, task, site, how });
+            }
+        }
+    }
+
+    /// Memory is given out anew.
+    pub fn forget(&mut self, start: usize, size: usize) {
+        self.shadow.forget(start, size);
+    }
+
+    fn attend(&mut self, event: &Event, world: &World) {
+        self.settle(world);
+        if event.op.kind == Kind::Rmw {
+            self.unsettled = Some(*event);
+        } else {
+            self.clocks.event(event, world);
+        }
+        if let Some(order) = &mut self.lock_order {
+            order.event(event, world);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.events.push(*event);
+        }
+        let atomic = matches!(event.op.kind, Kind::Load | Kind::Store | Kind::Rmw);
+        self.weak_orders |= atomic && event.op.order != Order::SeqCst;
+    }
+}
+
+impl Analysis for Watch {
+    /// A process has one run only: everything is as it was made.
+    fn begin(&mut self) {
+        self.fingerprint.begin();
+        self.clocks.begin();
+        self.recorder.begin();
+        self.lock_order.begin();
+    }
+
+    fn event(&mut self, event: &Event, world: &World) {
+        self.fingerprint.event(event, world);
+        self.attend(event, world);
+    }
+
+    #[inline]
+    fn plain(&mut self, event: PlainEvent, world: &World) {
+        self.fingerprint.plain(event, world);
+        self.attend(&event.event(), world);
+    }
+}

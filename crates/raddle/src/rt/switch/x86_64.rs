@@ -1,0 +1,96 @@
+//! The switch in our own instructions.
+
+use corosensei::stack::{DefaultStack, Stack};
+use std::arch::{asm, naked_asm};
+
+/// A stack that can be gone on with: where it stands.
+#[derive(Default)]
+#[repr(C)]
+pub(crate) struct Context {
+    sp: usize,
+    ip: usize,
+    stack: Option<DefaultStack>,
+}
+
+/// Leaves the running stack, which `from` describes from now on, and goes on with `to`. Comes back
+/// when somebody goes on with `from`. They may be the same.
+///
+/// # Safety
+/// `to` must have been begun or left by a switch, and not have ended. Nobody else may have left into
+/// `from` what is still to be gone on with.
+#[inline(always)]
+pub(crate) unsafe fn switch(from: *mut Context, to: *const Context) {
+    // SAFETY: every register is saved on the stack that is left or declared as lost; the caller
+    // promises that `to` is a stack that waits in just this place, or one that is to begin.
+    unsafe {
+        asm!(
+            "push rbp",
+            "push rbx",
+            "lea rax, [rip + 2f]",
+            "mov [rdi], rsp",
+            "mov [rdi + 8], rax",
+            "mov rsp, [rsi]",
+            "jmp [rsi + 8]",
+            "2:",
+            "pop rbx",
+            "pop rbp",
+            inout("rdi") from => _,
+            inout("rsi") to => _,
+            out("r12") _, out("r13") _, out("r14") _, out("r15") _,
+            clobber_abi("sysv64"),
+        );
+    }
+}
+
+impl Context {
+    /// Prepares `stack` so that a switch to it calls `body`, which says in the end who goes on.
+    ///
+    /// # Safety
+    /// What `body` borrows must outlive it, and it must not unwind.
+    pub(crate) unsafe fn begin<F: FnOnce() -> *const Context>(&mut self, stack: DefaultStack, body: F) {
+        let top = stack.base().get();
+        let place = (top - size_of::<F>()) & !(align_of::<F>().max(16) - 1);
+        let sp = place - 16;
+        // SAFETY: a new stack has room for a closure of any sensible size, and nobody uses it yet.
+        unsafe {
+            assert!(
+                top - sp < stack.base().get() - stack.limit().get(),
+                "raddle: a closure as big as a stack"
+            );
+            (place as *mut F).write(body);
+            (sp as *mut usize).write(place);
+            ((sp + 8) as *mut usize).write(run_body::<F> as *const () as usize);
+        }
+        *self = Context { sp, ip: start as *const () as usize, stack: Some(stack) };
+    }
+
+    /// The body's stack, after it has ended.
+    pub(crate) fn end(&mut self) -> Option<DefaultStack> {
+        self.stack.take()
+    }
+
+    /// What waits on this stack will not go on: what it owns is leaked.
+    #[expect(clippy::unused_self, reason = "another way of switching has something to do here")]
+    pub(crate) fn abandon(&mut self) {}
+}
+
+/// Where a new stack begins: `run_body` and its argument lie there. Nothing returns here, which is also
+/// what is said to whoever walks the stack.
+#[unsafe(naked)]
+unsafe extern "sysv64" fn start() {
+    naked_asm!(
+        ".cfi_startproc",
+        ".cfi_undefined rip",
+        "mov rdi, [rsp]",
+        "call [rsp + 8]",
+        "ud2",
+        ".cfi_endproc",
+    )
+}
+
+unsafe extern "sysv64" fn run_body<F: FnOnce() -> *const Context>(body: *mut F) -> ! {
+    // SAFETY: `begin` has put it there, and it is called once.
+    let to = unsafe { body.read() }();
+    // SAFETY: nothing is left on this stack, and the body says where to go on.
+    unsafe { asm!("mov rsp, [rsi]", "jmp [rsi + 8]", in("rsi") to, options(noreturn)) }
+}

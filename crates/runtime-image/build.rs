@@ -1,0 +1,96 @@
+//! Builds the runtime and packs it into one object file whose only global names are those that programs are meant
+//! to find. Linking the Rust library itself would clash with what other Rust code in the program defines.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn main() {
+    let here = PathBuf::from(variable("CARGO_MANIFEST_DIR"));
+    let crates = here.parent().expect("this crate has a directory above it");
+    let out = PathBuf::from(variable("OUT_DIR"));
+    for name in ["model", "engine", "policy", "analysis", "wire", "native", "runtime"] {
+        println!("cargo::rerun-if-changed={}", crates.join(name).join("src").display());
+        println!("cargo::rerun-if-changed={}", crates.join(name).join("Cargo.toml").display());
+    }
+    println!("cargo::rerun-if-changed=build.rs");
+    if variable("CARGO_CFG_TARGET_ARCH") != "x86_64" || variable("CARGO_CFG_TARGET_OS") != "linux" {
+        // The command works everywhere; it says itself that native programs need x86-64 Linux.
+        for file in ["raddle_rt.o", "raddle_rt.so", "raddle_rt.exports", "raddle_rt.list"] {
+            fs::write(out.join(file), b"").expect("the output directory is writable");
+        }
+        return;
+    }
+    let built = build(&crates.join("runtime"), &out);
+    let library = built.join("libraddle_rt.so");
+    let exports = exports(&library);
+    let dynamic: String = exports.lines().map(|name| format!("{name};\n")).collect();
+    fs::write(out.join("raddle_rt.list"), format!("{{\n{dynamic}}};\n"))
+        .expect("the output directory is writable");
+    let list = out.join("raddle_rt.exports");
+    fs::write(&list, exports).expect("the output directory is writable");
+    pack(&built.join("libraddle_rt.a"), &list, &out.join("raddle_rt.o"));
+    fs::copy(&library, out.join("raddle_rt.so")).expect("the library was built");
+}
+
+fn variable(name: &str) -> String {
+    env::var(name).unwrap_or_else(|_| panic!("cargo sets {name} for build scripts"))
+}
+
+/// Runs cargo on the runtime, as if nobody had set anything for the build that we are part of.
+fn build(runtime: &Path, out: &Path) -> PathBuf {
+    let target = out.join("rt");
+    let mut command = Command::new(variable("CARGO"));
+    command.args(["build", "--locked", "--profile", "runtime", "--quiet", "--manifest-path"]);
+    command.arg(runtime.join("Cargo.toml")).arg("--target-dir").arg(&target);
+    for name in [
+        "RUSTFLAGS",
+        "CARGO_ENCODED_RUSTFLAGS",
+        "CARGO_BUILD_RUSTFLAGS",
+        "CARGO_BUILD_TARGET",
+        "CARGO_TARGET_DIR",
+        "RUSTC_WORKSPACE_WRAPPER",
+        "RUSTC_WRAPPER",
+        "RUSTC",
+        "CARGO_MAKEFLAGS",
+    ] {
+        command.env_remove(name);
+    }
+    run(command);
+    target.join("runtime")
+}
+
+/// What a shared library exports is what the crate has given a name.
+fn exports(library: &Path) -> String {
+    let mut command = Command::new("nm");
+    command.args(["-D", "--defined-only"]).arg(library);
+    let listing = run(command);
+    let names = listing.lines().filter_map(|line| line.rsplit(' ').next());
+    let mut names: Vec<&str> = names.filter(|name| *name != "rust_eh_personality").collect();
+    names.sort_unstable();
+    names.iter().map(|name| format!("{name}\n")).collect()
+}
+
+fn pack(archive: &Path, exports: &Path, object: &Path) {
+    let whole = object.with_extension("whole.o");
+    let mut link = Command::new("ld");
+    link.args(["-r", "--force-group-allocation", "--whole-archive"]).arg(archive).arg("-o").arg(&whole);
+    run(link);
+    let mut hide = Command::new("objcopy");
+    hide.arg(format!("--keep-global-symbols={}", exports.display())).arg(&whole).arg(object);
+    run(hide);
+}
+
+/// Runs a command and gives back what it printed.
+fn run(mut command: Command) -> String {
+    let output = match command.output() {
+        Ok(output) => output,
+        Err(error) => {
+            panic!("{:?} could not be started: {error}; are binutils installed?", command.get_program())
+        }
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?} failed:\n{said}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}

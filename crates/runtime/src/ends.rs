@@ -1,0 +1,92 @@
+//! The other ends of a process: at once, by an abort, by an assertion.
+
+use alloc::format;
+use alloc::string::String;
+use core::ffi::{CStr, c_char, c_int, c_uint};
+use raddle_model::FailureKind;
+use raddle_native::run::{self, active, with};
+use raddle_native::{end, sys};
+
+unsafe extern "C" fn at_once(code: c_int, pc: usize) -> ! {
+    if active() {
+        let site = with(|run| run.site(pc));
+        end::process_ends(code, site);
+    }
+    sys::exit(code)
+}
+
+unsafe extern "C" fn aborted(pc: usize) -> ! {
+    if active() {
+        let (site, task) = with(|run| (run.site(pc), run.engine.world().path(run.running)));
+        match exception() {
+            Some(name) => run::fail(
+                FailureKind::Exception,
+                format!("{task} throws {name}, and nobody catches it"),
+                site,
+            ),
+            None => run::fail(FailureKind::Crash, format!("{task} aborts"), site),
+        }
+    }
+    // SAFETY: libc's own.
+    unsafe { real!(abort())() };
+    sys::exit(134)
+}
+
+/// The type of the exception that is being handled, as the linker knows it.
+fn exception() -> Option<String> {
+    let current = raddle_native::libc::next(c"__cxa_current_exception_type");
+    if current == 0 {
+        return None;
+    }
+    // SAFETY: the C++ runtime's function of this name; a type's second word is its name.
+    unsafe {
+        let kind = core::mem::transmute::<usize, extern "C" fn() -> *const *const c_char>(current)();
+        if kind.is_null() {
+            return None;
+        }
+        let name = CStr::from_ptr(*kind.add(1)).to_string_lossy();
+        Some(String::from(name.trim_start_matches('*')))
+    }
+}
+
+fn text<'a>(text: *const c_char) -> &'a str {
+    if text.is_null() {
+        return "?";
+    }
+    // SAFETY: a string of the program's file.
+    unsafe { CStr::from_ptr(text) }.to_str().unwrap_or("?")
+}
+
+unsafe extern "C" fn assertion(
+    condition: *const c_char,
+    file: *const c_char,
+    line: c_uint,
+    function: *const c_char,
+    pc: usize,
+) -> ! {
+    if active() {
+        let site = with(|run| run.site(pc));
+        let (condition, function) = (text(condition), text(function));
+        run::fail(FailureKind::Assertion, format!("assertion `{condition}` failed in {function}"), site);
+    }
+    let real = real!(__assert_fail(*const c_char, *const c_char, c_uint, *const c_char));
+    // SAFETY: our own arguments.
+    unsafe { real(condition, file, line, function) };
+    sys::exit(134)
+}
+
+hook! {
+    _exit rsi => at_once;
+    abort rdi => aborted;
+    __assert_fail r8 => assertion;
+}
+
+/// The same under the name that C gives it, `_Exit`.
+///
+/// # Safety
+/// As libc's.
+#[unsafe(naked)]
+#[cfg_attr(panic = "abort", unsafe(export_name = "_Exit"))]
+pub unsafe extern "C" fn exit_in_c() {
+    core::arch::naked_asm!("jmp {exit}", exit = sym _exit)
+}

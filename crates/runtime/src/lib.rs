@@ -1,0 +1,59 @@
+//! The skin of the native front end: every name that a program under test is linked to. Each function says where
+//! it was called from and hands over to `raddle-native`, or to libc if nobody controls this process.
+//!
+//! The names are given in the profile `runtime` only: in any other build this is an ordinary library that takes
+//! no name away from anybody, so that it can be checked like the rest.
+#![no_std]
+
+extern crate alloc;
+#[cfg(not(panic = "abort"))]
+extern crate std;
+
+#[macro_use]
+mod hook;
+
+pub mod atomics;
+pub mod clocks;
+pub mod ends;
+pub mod memory;
+pub mod pthread;
+pub mod start;
+pub mod sync;
+pub mod tsan;
+
+/// Tells a program that is linked to us from others, without starting it.
+#[cfg_attr(panic = "abort", unsafe(no_mangle))]
+#[expect(non_upper_case_globals, reason = "a name for the linker, like the functions'")]
+pub static raddle_runtime_version: u32 = 1;
+
+#[cfg(panic = "abort")]
+mod lonely {
+    //! What std has for everybody, and a library without it must have itself.
+
+    use core::panic::PanicInfo;
+    use raddle_native::heap::Heap;
+    use raddle_native::sys;
+
+    #[global_allocator]
+    static HEAP: Heap = Heap::new();
+
+    struct Speaker;
+
+    impl core::fmt::Write for Speaker {
+        fn write_str(&mut self, text: &str) -> core::fmt::Result {
+            sys::write_all(2, text.as_bytes());
+            Ok(())
+        }
+    }
+
+    #[panic_handler]
+    fn panicked(info: &PanicInfo<'_>) -> ! {
+        use core::fmt::Write;
+        let _ = writeln!(Speaker, "raddle: a bug in raddle's runtime: {info}");
+        sys::exit(97)
+    }
+
+    /// Named by what core was compiled with; nothing here unwinds.
+    #[unsafe(no_mangle)]
+    extern "C" fn rust_eh_personality() {}
+}

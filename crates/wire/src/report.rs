@@ -1,0 +1,86 @@
+//! What comes back of a run in another process: the digest of it and, if it was recorded, the run in full.
+//!
+//! The reader may be another version of the tool than the one that the program under test was linked to, so
+//! this has a version like everything else.
+
+use crate::envelope;
+use crate::error::{What, WireError};
+use crate::v1;
+use crate::version::ReportVersion;
+use alloc::string::String;
+use alloc::vec::Vec;
+use raddle_model::{ObjectInfo, SiteId, Trace, Verdict};
+
+/// Two accesses that nothing orders.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Race {
+    /// The earlier access first.
+    pub sites: [SiteId; 2],
+    /// For people.
+    pub message: String,
+}
+
+/// A task that waits for a lock while it holds another.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Edge {
+    /// Path of the task from main.
+    pub task: String,
+    /// What it holds.
+    pub held: String,
+    /// Where it took the one and takes the other.
+    pub sites: [SiteId; 2],
+}
+
+/// A run in full.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Recorded {
+    /// What happened. Its schedule has checks and the fingerprint.
+    pub trace: Trace,
+    /// What each object is.
+    pub objects: Vec<ObjectInfo>,
+    /// Path of each task from main.
+    pub tasks: Vec<String>,
+    /// Paths of the files whose code was run, by the numbers that sites name; empty for the executable.
+    pub modules: Vec<String>,
+}
+
+/// What came of a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RunReport {
+    /// How it ended.
+    pub verdict: Verdict,
+    /// What the process exited with, if it did so by itself.
+    pub exit_code: Option<i32>,
+    /// Its partial order.
+    pub fingerprint: u128,
+    /// Number of events.
+    pub steps: u64,
+    /// Number of decisions.
+    pub decisions: u64,
+    /// Number of tasks.
+    pub tasks: u32,
+    /// A try or timed operation on a lock was seen.
+    pub releases: bool,
+    /// An atomic weaker than sequentially consistent was executed.
+    pub weak_orders: bool,
+    /// Races of the run.
+    pub races: Vec<Race>,
+    /// Potential deadlocks: each a cycle of waits.
+    pub cycles: Vec<Vec<Edge>>,
+    /// Present if it was asked for.
+    pub recorded: Option<Recorded>,
+}
+
+/// The bytes of a report.
+pub fn encode(report: &RunReport) -> Vec<u8> {
+    let content = v1::bytes(&v1::report::Report::from(report));
+    envelope::seal(What::Report, ReportVersion::CURRENT.0, &[], &content)
+}
+
+/// The report of such bytes.
+pub fn decode(bytes: &[u8]) -> Result<RunReport, WireError> {
+    let readable = |version| ReportVersion(version).check_readable_by(ReportVersion::CURRENT);
+    let (_, content) = envelope::open(What::Report, bytes, readable)?;
+    let report: v1::report::Report = envelope::parse(What::Report, content)?;
+    RunReport::try_from(report).map_err(|error| error.in_a(What::Report))
+}
