@@ -15,6 +15,9 @@ pub(crate) struct Callers {
     accesses: Vec<Call>,
 }
 
+/// Announcements without an event that may lie between two with one.
+const AHEAD_MAX: usize = 16;
+
 impl Callers {
     pub(crate) fn of(recorded: &mut Recorded) -> Callers {
         let mut arrivals: BTreeMap<TaskId, Vec<Call>> = BTreeMap::new();
@@ -61,17 +64,20 @@ impl Callers {
     fn next(&self, native: &NativeTarget, at: &mut BTreeMap<TaskId, usize>, task: TaskId, op: &Op) -> SiteId {
         let Some(calls) = self.arrivals.get(&task) else { return op.site };
         let index = at.entry(task).or_default();
-        let call = match calls.get(*index) {
-            Some(call) if call.site == op.site && op.kind != Kind::Wake => {
-                *index += 1;
-                call
+        let last = index.checked_sub(1).and_then(|last| calls.get(last)).filter(|call| call.site == op.site);
+        if let Some(call) = last.filter(|_| op.kind == Kind::Wake) {
+            return own(native, call);
+        }
+        // Some announcements have no event of their own: they are passed over.
+        let ahead = calls.iter().skip(*index).take(AHEAD_MAX).position(|call| call.site == op.site);
+        match (ahead, last) {
+            (Some(ahead), _) => {
+                *index += ahead + 1;
+                own(native, &calls[*index - 1])
             }
-            _ => match index.checked_sub(1).and_then(|last| calls.get(last)) {
-                Some(call) if call.site == op.site => call,
-                _ => return op.site,
-            },
-        };
-        own(native, call)
+            (None, Some(call)) => own(native, call),
+            (None, None) => op.site,
+        }
     }
 
     /// The place of a failure's site: a wait if there is one, else an access or the last operation there. Of several

@@ -58,7 +58,11 @@ fn judge(subject: &Subject, found: &Found) -> Vec<String> {
             wrong.push(format!("{kind} at {sites:?} is not expected"));
             continue;
         }
-        let outside: Vec<&String> = sites.iter().filter(|site| !subject.is_marked(kind, site)).collect();
+        // What the system does by itself, such as destroying statics at the end, has no line of ours; the other side has.
+        let marked = |site: &&String| subject.is_marked(kind, site);
+        let alone = !sites.iter().any(|site| marked(&site));
+        let outside = sites.iter().filter(|site| !marked(site) && (alone || !site.starts_with("/usr/")));
+        let outside: Vec<&String> = outside.collect();
         if !outside.is_empty() {
             wrong.push(format!("{kind} at {outside:?}, which are not marked"));
         }
