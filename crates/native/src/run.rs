@@ -3,6 +3,7 @@
 
 use crate::blocks::{Blocks, Deed, Fault, Freed};
 use crate::calls::{self, Calls};
+use crate::deferred::{self, Sent};
 use crate::fiber::{self, Fiber, Stack};
 use crate::futex::Queue;
 use crate::io::Waiters;
@@ -90,6 +91,8 @@ pub struct Run {
     pub futexes: Queue,
     /// Who waits for which files.
     pub waiters: Waiters,
+    /// Signals from thread to thread.
+    pub sent: Sent,
     /// What the process exits with, once it is known.
     pub exit_code: Option<i32>,
     /// Who called, in runs that are recorded.
@@ -141,6 +144,7 @@ pub fn begin(mut run: Run, plan: &Plan, record: bool) {
 
 /// The task does `op` when its turn has come. Says how that ended.
 pub fn arrive(op: Op) -> Outcome {
+    deferred::handle();
     if with(|run| run.calls.wanted) {
         calls::arrival(op.site);
     }
@@ -149,7 +153,11 @@ pub fn arrive(op: Op) -> Outcome {
         Turn::Mine(outcome) => outcome,
         Turn::Theirs(next) => {
             switch(me, next);
-            with(|run| run.engine.outcome(me))
+            let outcome = with(|run| run.engine.outcome(me));
+            if with(|run| !run.sent.is_empty()) {
+                deferred::handle_sent();
+            }
+            outcome
         }
         Turn::Over => crate::end::over(),
     }
@@ -217,6 +225,7 @@ impl Run {
             keys: Vec::new(),
             futexes: Queue::default(),
             waiters: Waiters::default(),
+            sent: Sent::default(),
             exit_code: None,
             calls: Calls::default(),
         }

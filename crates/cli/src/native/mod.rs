@@ -2,6 +2,7 @@
 
 pub(crate) mod callers;
 pub(crate) mod found;
+mod sampling;
 mod server;
 mod target;
 
