@@ -34,13 +34,13 @@ pub const PROBES: &[Probe] = &[
     Probe {
         name: "fsgsbase",
         purpose: "switching between threads of the program without the kernel",
-        otherwise: "a kernel thread for each task: the same schedules, slower",
+        otherwise: "",
         ask: fsgsbase::ask,
     },
     Probe {
         name: "glibc",
         purpose: "threads of the program that have no kernel thread of their own",
-        otherwise: "a kernel thread for each task: the same schedules, slower",
+        otherwise: "",
         ask: glibc::ask,
     },
     Probe {
@@ -51,20 +51,20 @@ pub const PROBES: &[Probe] = &[
     },
     Probe {
         name: "userfaultfd",
-        purpose: "telling which memory a run has written (--isolation reset)",
-        otherwise: "--isolation fork",
+        purpose: "telling which memory a run has written, to run again without a copy; nothing uses it yet",
+        otherwise: "a copy of the program for each run, as now",
         ask: pages::userfaultfd,
     },
     Probe {
         name: "pagemap-scan",
-        purpose: "collecting what was written, quickly (--isolation reset)",
-        otherwise: "--isolation fork",
+        purpose: "collecting what was written, quickly; nothing uses it yet",
+        otherwise: "a copy of the program for each run, as now",
         ask: pages::pagemap_scan,
     },
     Probe {
         name: "syscall-user-dispatch",
-        purpose: "seeing system calls that go past the C library",
-        otherwise: "such calls are not controlled",
+        purpose: "seeing system calls that go past the C library; nothing uses it yet",
+        otherwise: "such calls are not controlled, as now",
         ask: dispatch::ask,
     },
 ];

@@ -62,3 +62,29 @@ fn hapset_gives_the_same_numbers_again() {
     let ended = run(scratch.path(), &["bench", "hapset", "--subjects", "nothing"]).expect_code(2);
     assert!(ended.err.contains("TimerThread"), "{}", ended.err);
 }
+
+#[test]
+fn native_measures_every_figure() {
+    let scratch = scratch();
+    let arguments = "bench native --accesses 1000 --atomics 1000 --runs 20 --memory-runs 50 --format json";
+    let json = run(scratch.path(), &arguments.split(' ').collect::<Vec<_>>()).expect_code(0).json();
+    let figures = json["figures"].as_array().expect("figures");
+    assert_eq!((&json["schema"], figures.len()), (&"raddle.bench.native.v1".into(), 4), "{json}");
+    assert!(figures.iter().all(|figure| figure["value"].is_number() && figure["met"].is_boolean()), "{json}");
+    assert!(!json["memory"].as_array().expect("memory").is_empty(), "{json}");
+}
+
+#[test]
+fn rstest_finds_both_bugs_with_both_kinds_of_points() {
+    let scratch = scratch();
+    let json = run(scratch.path(), &["bench", "rstest", "--experiments", "2", "--format", "json"])
+        .expect_code(0)
+        .json();
+    let rows = json["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 4, "{json}");
+    for rows in rows.chunks(2) {
+        assert!(rows.iter().all(|row| row["found"] == 2), "{json}");
+        let calls = |row: usize| rows[row]["calls_per_run"].as_f64().expect("a number");
+        assert!(calls(0) > calls(1), "classification saves no scheduling calls: {json}");
+    }
+}

@@ -16,3 +16,22 @@ void __tsan_write_range(void *a, long n) { (void)a; (void)n; }
 void *__tsan_memcpy(void *to, const void *from, unsigned long n) { return memcpy(to, from, n); }
 void *__tsan_memmove(void *to, const void *from, unsigned long n) { return memmove(to, from, n); }
 void *__tsan_memset(void *to, int byte, unsigned long n) { return memset(to, byte, n); }
+
+#define ATOMICS(bits, type) \
+    type __tsan_atomic##bits##_load(type *a, int order) { (void)order; return __atomic_load_n(a, __ATOMIC_SEQ_CST); } \
+    void __tsan_atomic##bits##_store(type *a, type v, int order) { \
+        (void)order; \
+        __atomic_store_n(a, v, __ATOMIC_SEQ_CST); \
+    } \
+    type __tsan_atomic##bits##_exchange(type *a, type v, int order) { \
+        (void)order; \
+        return __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST); \
+    } \
+    type __tsan_atomic##bits##_fetch_add(type *a, type v, int order) { \
+        (void)order; \
+        return __atomic_fetch_add(a, v, __ATOMIC_SEQ_CST); \
+    }
+ATOMICS(8, char)
+ATOMICS(16, short)
+ATOMICS(32, int)
+ATOMICS(64, long)
