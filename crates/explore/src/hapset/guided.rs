@@ -19,7 +19,10 @@ use raddle_model::{Dice, Kind, Pair, Plan, Rng, SiteId, TaskId, Trace, Verdict};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Runs that are put off for one order of two statements; more are left out.
-const PUT_OFF_MAX: u32 = 16;
+const PUT_OFF_MAX: u32 = 8;
+
+/// Values that are tried of a choice at one statement: a random number has too many.
+const VALUES_MAX: usize = 8;
 
 /// Who is to run where the search goes back.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -39,7 +42,7 @@ pub enum Under {
 struct Wish {
     /// Stable name.
     task: u64,
-    /// The orders that nobody has seen; none if it is to be tried in any case.
+    /// The orders of statements that it is for.
     why: Vec<Pair>,
 }
 
@@ -118,13 +121,17 @@ impl Guided {
             self.path.each_rival(&later, |step| rivals.push(step));
             for earlier in rivals {
                 let stop = &self.path.stops[earlier];
-                let pair = pair(stop.task, &stop.op, later.task, &later.op);
-                // The end of the process has no statement of its own, and cuts off whatever was left to do.
-                let wanted = match pair {
-                    Some(pair) => !self.known.contains(&pair),
-                    None => stop.op.kind == Kind::End,
-                };
-                if wanted && earlier >= self.floor && self.path.is_possible_without(earlier, &later) {
+                // The end of the process is no access; but it cuts off whatever was left to do.
+                let end = (stop.op.kind == Kind::End).then_some(Pair {
+                    of: stop.op.site,
+                    older: stop.task < later.task,
+                    before: later.op.site,
+                });
+                let Some(pair) = pair(stop.task, &stop.op, later.task, &later.op).or(end) else { continue };
+                if !self.known.contains(&pair)
+                    && earlier >= self.floor
+                    && self.path.is_possible_without(earlier, &later)
+                {
                     self.wish(earlier, &later, pair);
                     if earlier < since {
                         break;
@@ -135,7 +142,7 @@ impl Guided {
     }
 
     /// `later` is to come before the step `earlier`.
-    fn wish(&mut self, earlier: usize, later: &Pending, pair: Option<Pair>) {
+    fn wish(&mut self, earlier: usize, later: &Pending, pair: Pair) {
         let able: Vec<TaskId> = self.path.stops[earlier].enabled.iter().collect();
         let tasks = match self.under {
             Under::Dpor => match self.leading(earlier, later, &able) {
@@ -154,13 +161,9 @@ impl Guided {
                 continue;
             }
             match node.wishes.iter_mut().find(|wish| wish.task == name) {
-                // What is to be tried in any case needs no reason.
-                Some(wish) if wish.why.is_empty() => {}
-                Some(wish) => match pair {
-                    Some(pair) => wish.why.push(pair),
-                    None => wish.why.clear(),
-                },
-                None => node.wishes.push(Wish { task: name, why: pair.into_iter().collect() }),
+                Some(wish) if wish.why.contains(&pair) => {}
+                Some(wish) => wish.why.push(pair),
+                None => node.wishes.push(Wish { task: name, why: vec![pair] }),
             }
         }
     }
@@ -188,7 +191,8 @@ impl Guided {
     fn new_value(&mut self) -> Option<Vec<u32>> {
         let stop = &self.path.stops[self.nodes.len() - 1];
         for (at, &(arity, _)) in stop.choices.iter().enumerate().rev() {
-            for value in 0..arity {
+            let tried = self.values.range((stop.op.site, at, 0)..=(stop.op.site, at, u32::MAX)).count();
+            for value in (0..arity).take(if tried < VALUES_MAX { VALUES_MAX } else { 0 }) {
                 if self.values.insert((stop.op.site, at, value)) {
                     let before = stop.choices[..at].iter().map(|&(_, value)| value);
                     return Some(before.chain([value]).collect());
@@ -203,12 +207,10 @@ impl Guided {
         let node = self.nodes.last_mut().expect("raddle bug: no node is left");
         let (known, tried) = (&self.known, &self.tried);
         node.wishes.retain_mut(|wish| {
-            let always = wish.why.is_empty();
             wish.why.retain(|pair| !known.contains(pair));
-            always || !wish.why.is_empty()
+            !wish.why.is_empty()
         });
-        let fresh =
-            |wish: &Wish| wish.why.is_empty() || wish.why.iter().any(|pair| !tried.contains_key(pair));
+        let fresh = |wish: &Wish| wish.why.iter().any(|pair| !tried.contains_key(pair));
         let fresh: Vec<usize> = (0..node.wishes.len()).filter(|&at| fresh(&node.wishes[at])).collect();
         if fresh.is_empty() {
             self.put_off();
