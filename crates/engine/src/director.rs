@@ -208,6 +208,12 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         }
     }
 
+    /// The same for a run of a search, which keeps its events itself; once for each run.
+    pub fn search_trace(&mut self) -> Trace {
+        let events = self.search.take_events();
+        self.trace(events)
+    }
+
     /// Whether the policy is asked before this operation. A task that has done very many that
     /// were none comes to one: it may be waiting for a plain flag that another is to set.
     #[inline]

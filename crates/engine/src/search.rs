@@ -17,6 +17,7 @@ pub(crate) struct Search {
     timeouts_max: u32,
     picks: Vec<Picked>,
     chosen: Vec<Chosen>,
+    events: Vec<Event>,
     /// The first failure, and the number of picks before it.
     failure: Option<(Failure, u32)>,
     /// Tasks that have failed and do nothing any more.
@@ -32,6 +33,7 @@ impl Search {
         if self.active {
             self.picks.clear();
             self.chosen.clear();
+            self.events.clear();
             self.failure = None;
             self.stopped.clear();
             self.timeouts.clear();
@@ -98,9 +100,17 @@ impl Search {
 
     #[inline]
     pub(crate) fn event(&mut self, event: &Event) {
-        if self.active && event.op.mode == Mode::Timed {
-            self.timed(event);
+        if self.active {
+            self.events.push(*event);
+            if event.op.mode == Mode::Timed {
+                self.timed(event);
+            }
         }
+    }
+
+    /// The events of the run; they are handed over.
+    pub(crate) fn take_events(&mut self) -> Vec<Event> {
+        core::mem::take(&mut self.events)
     }
 
     fn timed(&mut self, event: &Event) {

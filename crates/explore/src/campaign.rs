@@ -6,8 +6,9 @@
 //! `nondeterminism` that keeps the original failure. Nothing that failed is ever dropped.
 
 use crate::explorer::{Batch, Exhausted, Explorer, plan_of_run};
-use crate::systematic::as_taken;
-use crate::target::{CycleFound, Digest, Flow, RaceFound, Run, Sink, Target, TargetError};
+use crate::target::{
+    CycleFound, Digest, Flow, RaceFound, Run, SearchRun, Searched, Sink, Target, TargetError,
+};
 use raddle_analysis::hapset::Growth;
 use raddle_analysis::statistics::{Distinct, Estimate};
 use raddle_model::{Failure, FailureKind, Plan, SiteId, Verdict};
@@ -122,7 +123,20 @@ pub fn run<T: Target + ?Sized, E: Explorer + ?Sized>(
                 explorer.learn_run(&plan, &run);
                 campaign.count(&run.digest);
                 campaign.over |= time_is_up();
-                campaign.examine_recorded(target, plan, &run)?;
+                campaign.examine(target, |_| plan.clone())?;
+            }
+            Batch::Search(search) => {
+                let Searched { search, runs, over } = target.search(search, campaign.runs..limits.runs)?;
+                for run in runs {
+                    campaign.count(&run.digest);
+                    campaign.over |= time_is_up();
+                    campaign.examine_searched(target, run)?;
+                }
+                explorer.take_back(search);
+                if over {
+                    exhausted = explorer.exhausted();
+                    break;
+                }
             }
         }
         progress(&campaign.progress());
@@ -245,26 +259,22 @@ impl Campaign {
         }
     }
 
-    /// The same for a run that was recorded. One of a search went on after its first failure, and its
-    /// report must not: it is run again as far as that.
-    fn examine_recorded<T: Target + ?Sized>(
+    /// The same for a run of a search. It went on after its first failure, and its report must not: it
+    /// is run again as far as that.
+    fn examine_searched<T: Target + ?Sized>(
         &mut self,
         target: &mut T,
-        plan: Plan,
-        run: &Run,
+        run: SearchRun,
     ) -> Result<(), TargetError> {
-        let Some(taken) = as_taken(&plan, &run.trace) else {
-            return self.examine(target, |_| plan.clone());
-        };
-        let failed = matches!(run.digest.verdict, Verdict::Failed(_));
-        if failed {
+        let Some(plan) = run.again else { return Ok(()) };
+        if matches!(run.digest.verdict, Verdict::Failed(_)) {
             // Races behind the failure are seen in other runs.
             for race in self.suspects.extract_if(.., |suspect| suspect.race) {
                 self.known.remove(&race.failure.identity());
             }
             self.suspects.iter_mut().for_each(|suspect| suspect.fingerprint = None);
         }
-        self.examine(target, |_| taken.clone())
+        self.examine(target, |_| plan.clone())
     }
 
     /// Runs again what is new, and reports it.

@@ -1,5 +1,5 @@
 //! `dfs`: every interleaving, depth first. The plainest search there is, and what the others are
-//! compared with.
+//! compared with. `random-dfs` takes the alternatives, and what follows the last of them, in a random order.
 
 use crate::systematic::{Request, Search};
 use crate::tree::Tree;
@@ -9,6 +9,20 @@ use raddle_model::{Plan, Trace, Verdict};
 #[derive(Clone, Default, Debug)]
 pub struct Dfs {
     tree: Tree,
+    /// The seed of a random order.
+    seed: Option<u64>,
+}
+
+impl Dfs {
+    /// A search that has not begun.
+    pub fn new() -> Dfs {
+        Dfs::default()
+    }
+
+    /// The same in a random order.
+    pub fn shuffled(seed: u64) -> Dfs {
+        Dfs { tree: Tree::shuffled(seed), seed: Some(seed) }
+    }
 }
 
 impl Search for Dfs {
@@ -21,6 +35,6 @@ impl Search for Dfs {
     }
 
     fn restart(&mut self) {
-        self.tree = Tree::default();
+        self.tree = self.seed.map_or_else(Tree::default, Tree::shuffled);
     }
 }

@@ -7,9 +7,13 @@
 //! happens-before filter out; taken literally it loses partial orders (two counterexamples are
 //! among the tests).
 //!
-//! Deviations: a pair counts as a race only if the later operation could be done without the earlier
-//! one, by the world's own rules, instead of a static guess at what can be enabled at the same time;
-//! values of choices are tried one after the other before their step counts as done.
+//! Deviations:
+//! - Whom to run instead is chosen as in source sets (Abdulla et al., POPL 2014): 2005's rule and sleep
+//!   sets together lose partial orders, since a task that sleeps does not find the races that it would
+//!   find from here.
+//! - A pair counts as a race only if the later operation could be done without the earlier one, by the
+//!   world's own rules, instead of a static guess at what can be enabled at the same time.
+//! - Values of choices are tried one after the other before their step counts as done.
 //!
 //! A [`Guide`] may refuse to go back: that is how coverage-guided search is built on this. It should
 //! turn the sleep sets off, since what it refuses is then asleep although nobody ran it.
@@ -20,7 +24,7 @@ use raddle_model::plan::Step;
 use raddle_model::{Op, Plan, TaskId, Trace, Verdict};
 
 /// Who has a say in where the search goes back to.
-pub trait Guide {
+pub trait Guide: Clone + Send + 'static {
     /// Whether `later` is to be tried before the step `earlier` of the path, with which it races.
     fn wants(&mut self, path: &Path, earlier: usize, later: &Pending) -> bool;
 
@@ -108,50 +112,44 @@ impl<G: Guide> Dpor<G> {
     /// Lets every operation have its chance before the steps that it races with.
     fn go_back(&mut self, new: usize) {
         // What was done in the steps that led the run was looked at when they were new.
-        let done = (new..self.path.stops.len()).map(|step| self.path.at(step));
+        let done = (new.max(1)..self.path.stops.len()).map(|step| self.path.at(step));
         let all: Vec<Pending> = done.chain(self.path.left()).collect();
         for later in all {
-            let since = last_own(&self.path, &later);
             let mut rivals = Vec::new();
             self.path.each_rival(&later, |step| rivals.push(step));
+            let mut races: Vec<usize> = Vec::new();
             for earlier in rivals {
-                if !self.path.is_possible_without(earlier, &later) {
+                let hidden = races.iter().any(|&race| self.path.ordered(earlier, race));
+                if hidden || !self.path.is_possible_without(earlier, &later) {
                     continue;
                 }
+                races.push(earlier);
                 if self.guide.wants(&self.path, earlier, &later) {
                     self.request(earlier, &later);
-                }
-                // Those since it was announced were each the latest once; of the others one is enough.
-                if earlier < since {
-                    break;
                 }
             }
         }
     }
 
-    /// `later`, or something that leads to it, must run before the step `earlier`.
+    /// `later`, or something that must come before it, must run before the step `earlier`: one of the
+    /// tasks with which the steps that do not depend on `earlier`, and then `later`, can begin.
     fn request(&mut self, earlier: usize, later: &Pending) {
         let Path { stops, names, .. } = &self.path;
-        let leads = |task: TaskId| {
-            task == later.task
-                || (earlier + 1..later.step.unwrap_or(stops.len()))
-                    .any(|step| stops[step].task == task && self.path.leads_to(step, later))
-        };
-        let able: Vec<TaskId> = stops[earlier].enabled.iter().collect();
-        let suitable: Vec<TaskId> = able.iter().copied().filter(|&task| leads(task)).collect();
+        let rest: Vec<usize> = self.path.independent_of(earlier).collect();
+        let first = rest.iter().enumerate().filter(|&(position, &step)| {
+            rest[..position].iter().all(|&other| !self.path.ordered(other, step))
+        });
+        let mut first: Vec<TaskId> = first.map(|(_, &step)| stops[step].task).collect();
+        let follows = |step: usize| self.path.leads_to(step, later) || stops[step].op.conflicts(&later.op);
+        if !rest.iter().any(|&step| follows(step)) {
+            first.insert(0, later.task);
+        }
         let backtrack = &mut self.nodes[earlier].backtrack;
         let known = |task: &TaskId| backtrack.contains(&names[task.index()]);
-        if suitable.iter().any(known) {
-            return;
-        }
-        let best = suitable.iter().find(|&&task| task == later.task).or(suitable.first());
-        match best {
-            Some(task) => backtrack.push(names[task.index()]),
-            None => {
-                let new = able.iter().filter(|task| !known(task)).map(|task| names[task.index()]);
-                let new: Vec<u64> = new.collect();
-                backtrack.extend(new);
-            }
+        if !first.iter().any(known)
+            && let Some(task) = first.first()
+        {
+            backtrack.push(names[task.index()]);
         }
     }
 
@@ -176,22 +174,15 @@ impl<G: Guide> Dpor<G> {
         let sleep = asleep.iter().filter(sleeps).map(|&(name, _)| name).collect();
         let mut steps: Vec<Step> = (0..last).map(|number| self.path.step(number)).collect();
         steps.push(step);
-        Request { steps, sleep }
+        Request { sleep, ..Request::new(steps) }
     }
-}
-
-/// The last step before `later` of the same task, or the one that made it.
-fn last_own(path: &Path, later: &Pending) -> usize {
-    let end = later.step.unwrap_or(path.stops.len());
-    let own = (0..end).rev().find(|&step| path.stops[step].task == later.task);
-    own.unwrap_or_else(|| path.birth(later.task))
 }
 
 impl<G: Guide> Search for Dpor<G> {
     fn next(&mut self) -> Option<Request> {
         if !self.begun {
             self.begun = true;
-            return Some(Request { steps: vec![Step::default()], sleep: Vec::new() });
+            return Some(Request::new(vec![Step::default()]));
         }
         while let Some(number) = self.nodes.len().checked_sub(1) {
             if let Some(choices) = self.next_choices() {
@@ -206,9 +197,8 @@ impl<G: Guide> Search for Dpor<G> {
             let op = self.path.task(name).and_then(|task| self.path.next_op(task, number));
             let node = &mut self.nodes[number];
             node.asleep.extend(op.map(|op| (name, op)));
-            let asleep: Vec<u64> = node.asleep.iter().map(|&(name, _)| name).collect();
-            node.backtrack.retain(|task| !asleep.contains(task));
-            if let Some(&task) = node.backtrack.first() {
+            let awake = |task: &&u64| node.asleep.iter().all(|(name, _)| name != *task);
+            if let Some(&task) = node.backtrack.iter().find(awake) {
                 return Some(self.turn(Step { task, choices: Vec::new() }));
             }
             self.nodes.pop();

@@ -2,14 +2,15 @@
 //! it never runs anything itself ([`crate::campaign`] does), so it is a plain state machine.
 //!
 //! Samplers ask for ranges of runs under one plan, of which digests come back. Systematic explorers
-//! ask for one run at a time, and learn from its trace.
+//! give themselves away to where the runs happen: there each run follows from the one before.
 
-use crate::target::{Digest, Flow, Run};
+use crate::target::{Digest, Flow, Run, Searcher};
+use crate::{Dfs, Dpor, Odpor, Pcb, Sample, Systematic};
 use core::ops::Range;
 use raddle_model::{Plan, Rng};
+use raddle_policy::Strategy;
 
 /// What to run next.
-#[derive(Clone, PartialEq, Debug)]
 pub enum Batch {
     /// These runs of the campaign: run `i` has the plan with the seed
     /// [`Rng::seed_of_run`]`(plan.seed, i)`. May end early, at a limit or where the explorer says so.
@@ -26,6 +27,20 @@ pub enum Batch {
         /// Its number.
         run: u64,
     },
+    /// As many runs as this one asks for. It must be given back: [`Explorer::take_back`].
+    Search(Box<dyn Searcher>),
+}
+
+/// The explorer of a strategy, under the conditions of `plan` and beginning with its seed and points.
+pub fn explorer(strategy: Strategy, plan: Plan) -> Box<dyn Explorer> {
+    match strategy {
+        Strategy::Dfs => Box::new(Systematic::new(Dfs::new(), plan)),
+        Strategy::RandomDfs => Box::new(Systematic::new(Dfs::shuffled(plan.seed), plan)),
+        Strategy::Pcb { bound } => Box::new(Systematic::new(Pcb::new(bound), plan)),
+        Strategy::Dpor => Box::new(Systematic::new(Dpor::new(), plan)),
+        Strategy::Odpor => Box::new(Systematic::new(Odpor::new(), plan)),
+        sampler => Box::new(Sample::new(sampler, plan)),
+    }
 }
 
 /// The plan of one run of a batch of samples.
@@ -55,6 +70,11 @@ pub trait Explorer {
 
     /// A recorded run has ended, in addition to [`Explorer::learn`] with its digest.
     fn learn_run(&mut self, plan: &Plan, run: &Run);
+
+    /// What was given away comes back.
+    fn take_back(&mut self, search: Box<dyn Searcher>) {
+        drop(search);
+    }
 
     /// Whether everything was run, once [`Explorer::next`] has given `None`.
     fn exhausted(&self) -> Exhausted {

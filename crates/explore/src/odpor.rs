@@ -14,12 +14,14 @@
 //!   could have run, count too.
 //! - A step has the values that it chose in its name. Every other value of a choice is a sequence of
 //!   one step, added when the choice is first met.
-//! - Objects that neither of two runs had registered where they part cannot always be told apart. They
-//!   are taken for one then, which can repeat a partial order and never loses one; such runs are counted.
+//! - Objects that two runs came to know only after they parted have other ids in each. They are compared
+//!   in one of the runs, if that has announced both operations; where none has, they are taken for one,
+//!   which can repeat a partial order and never loses one. Such runs are counted.
 
 use crate::path::{Path, Pending};
 use crate::systematic::{Request, Search};
-use crate::wakeup::{Branch, Initial, Letter, insert, weak_initial};
+use crate::wakeup::{Branch, Initial, Letter, Origin, insert, weak_initial};
+use alloc::sync::Arc;
 use raddle_model::plan::Step;
 use raddle_model::{Plan, Trace, Verdict};
 
@@ -43,6 +45,8 @@ pub struct Odpor {
     taking: Option<Branch>,
     begun: bool,
     runs: u64,
+    /// The last run, as letters name it.
+    origin: Arc<Origin>,
     redundant: u64,
 }
 
@@ -58,15 +62,25 @@ impl Odpor {
     }
 
     fn letter(&self, number: usize) -> Letter {
-        let op = self.path.stable(&self.path.stops[number].op);
-        Letter { step: self.path.step(number), op, run: self.runs }
+        let stop = &self.path.stops[number];
+        Letter {
+            step: self.path.step(number),
+            op: self.path.stable(&stop.op),
+            announced: self.path.announced(stop.task, number),
+            run: self.origin.clone(),
+        }
     }
 
     /// What a task did or was about to do, with whatever it would choose elsewhere.
     fn letter_of(&self, pending: &Pending) -> Letter {
         let task = self.path.names[pending.task.index()];
-        let op = self.path.stable(&pending.op);
-        Letter { step: Step { task, choices: Vec::new() }, op, run: self.runs }
+        let number = pending.step.unwrap_or(self.path.stops.len());
+        Letter {
+            step: Step { task, choices: Vec::new() },
+            op: self.path.stable(&pending.op),
+            announced: self.path.announced(pending.task, number),
+            run: self.origin.clone(),
+        }
     }
 
     /// Adds a sequence that must be taken from the state before a step.
@@ -119,7 +133,7 @@ impl Search for Odpor {
     fn next(&mut self) -> Option<Request> {
         if !self.begun {
             self.begun = true;
-            return Some(Request { steps: vec![Step::default()], sleep: Vec::new() });
+            return Some(Request::new(vec![Step::default()]));
         }
         while let Some(number) = self.nodes.len().checked_sub(1) {
             // A step that a bound forbids was asked for and not taken.
@@ -139,7 +153,7 @@ impl Search for Odpor {
                 last = next;
             }
             self.taking = Some(branch);
-            return Some(Request { steps, sleep: Vec::new() });
+            return Some(Request::new(steps));
         }
         None
     }
@@ -148,6 +162,9 @@ impl Search for Odpor {
         self.runs += 1;
         let known = self.nodes.len().saturating_sub(1);
         self.path.follow(trace, plan.spurious_max, known);
+        let late = self.path.has_late_objects();
+        let announcements = if late { self.path.announcements() } else { Vec::new() };
+        self.origin = Arc::new(Origin { number: self.runs, announcements });
         let mut branch = self.taking.take();
         for number in known..self.path.stops.len() {
             if number == self.nodes.len() {

@@ -32,6 +32,8 @@ pub struct Stop {
     clock: Vec<u32>,
     /// The same without what the operation adds.
     before: Vec<u32>,
+    /// A number that is the same for equal steps with an equal past.
+    past: u64,
 }
 
 /// What a task did at a step, or was about to do at the end.
@@ -62,6 +64,7 @@ pub struct Path {
     by_object: Vec<Vec<usize>>,
     // Ids that mean the same in all runs, for objects that stand for tasks.
     stable: Vec<(ObjectId, ObjectId)>,
+    late: bool,
     hypothesis: Hypothesis,
 }
 
@@ -83,6 +86,9 @@ impl Path {
             }
         }
         self.stable.sort_unstable();
+        let early = trace.log.picks.first().map_or(0, |picked| picked.objects as usize);
+        let late = trace.log.objects.iter().enumerate().skip(early);
+        self.late = late.into_iter().any(|(id, _)| self.stable_id(ObjectId(id as u32)).0 < STABLE);
         self.hypothesis.begin(trace, spurious_max);
         let picks = &trace.log.picks;
         let taken = picks.iter().take_while(|picked| (picked.event as usize) < trace.events.len()).count();
@@ -142,13 +148,19 @@ impl Path {
         }
         let index = self.by_task[task.index()].len() as u32;
         clock[task.index()] = index + 1;
+        // The latest conflicting steps that nothing else leads from: their order is no part of the past.
+        let mut latest = 0u64;
         self.each_conflicting(&op, number, |path, earlier| {
             let earlier = &path.stops[earlier];
             if !earlier.is_in(&clock) {
                 join(&mut clock, &earlier.clock);
+                latest = latest.wrapping_add(earlier.past);
             }
             true
         });
+        let values = choices.iter().fold(0, |hash, &(_, value)| hash::mix(hash, u64::from(value) + 1));
+        let own = hash::mix(self.announced(task, number), hash::mix(op.kind as u64, values));
+        let past = hash::mix(own, latest);
         self.by_task[task.index()].push(number);
         for object in extents(&op) {
             if self.by_object.len() <= object.index() {
@@ -156,7 +168,7 @@ impl Path {
             }
             self.by_object[object.index()].push(number);
         }
-        self.stops.push(Stop { task, op, outcome, choices, enabled, objects, index, clock, before });
+        self.stops.push(Stop { task, op, outcome, choices, enabled, objects, index, clock, before, past });
     }
 
     /// What has happened before what `task` does next after `number` steps, that left out.
@@ -167,6 +179,36 @@ impl Path {
             None if task == TaskId::MAIN => Vec::new(),
             None => self.stops[self.births[task.index()]].clock.clone(),
         }
+    }
+
+    /// A number for what `task` is about to do after `number` steps: wherever it comes up again, in this
+    /// run or in another, the same operation is meant.
+    pub(crate) fn announced(&self, task: TaskId, number: usize) -> u64 {
+        let own = &self.by_task[task.index()];
+        let last = match own[..own.partition_point(|&step| step < number)].last() {
+            Some(&last) => self.stops[last].past,
+            None if task == TaskId::MAIN => 0,
+            None => self.stops[self.births[task.index()]].past,
+        };
+        hash::mix(self.names[task.index()], last)
+    }
+
+    /// Everything that was announced in the run: what, under which number. Sorted.
+    pub(crate) fn announcements(&self) -> Vec<(u64, Op)> {
+        let done = (1..self.stops.len()).map(|number| {
+            let stop = &self.stops[number];
+            (self.announced(stop.task, number), self.stable(&stop.op))
+        });
+        let left = self.pending.iter();
+        let left = left.map(|(task, op)| (self.announced(*task, self.stops.len()), self.stable(op)));
+        let mut all: Vec<(u64, Op)> = done.chain(left).collect();
+        all.sort_unstable_by_key(|&(number, _)| number);
+        all
+    }
+
+    /// Whether objects were registered on the way, so that they have other ids in other runs.
+    pub(crate) fn has_late_objects(&self) -> bool {
+        self.late
     }
 
     /// Calls `each` with the steps before `number` that conflict with `op`, the latest first, until it
@@ -284,11 +326,14 @@ impl Path {
     /// The operation with ids of objects that can be compared with those of other runs, as far as that
     /// is possible.
     pub(crate) fn stable(&self, op: &Op) -> Op {
-        let id = |object: ObjectId| match self.stable.binary_search_by_key(&object, |pair| pair.0) {
+        Op { object: self.stable_id(op.object), second: self.stable_id(op.second), ..*op }
+    }
+
+    fn stable_id(&self, object: ObjectId) -> ObjectId {
+        match self.stable.binary_search_by_key(&object, |pair| pair.0) {
             Ok(at) => self.stable[at].1,
             Err(_) => object,
-        };
-        Op { object: id(op.object), second: id(op.second), ..*op }
+        }
     }
 
     /// A step as a plan names it.
@@ -298,11 +343,6 @@ impl Path {
             task: self.names[stop.task.index()],
             choices: stop.choices.iter().map(|&(_, value)| value).collect(),
         }
-    }
-
-    /// The step in which a task was made; 0 for main.
-    pub fn birth(&self, task: TaskId) -> usize {
-        self.births[task.index()]
     }
 
     /// The task with this name.

@@ -58,8 +58,8 @@ impl Search for Pcb {
 
     fn bound(&self) -> Option<String> {
         self.tree.pruned().then(|| match self.bound {
-            1 => String::from("1 preemption"),
-            bound => format!("{bound} preemptions"),
+            1 => String::from("with at most 1 preemption"),
+            bound => format!("with at most {bound} preemptions"),
         })
     }
 }

@@ -4,7 +4,8 @@
 //! points, and says whether, and within which bounds, everything was run.
 
 use crate::explorer::{Batch, Exhausted, Explorer};
-use crate::target::{Digest, Flow, Run};
+use crate::target::{Digest, Flow, Run, Searcher};
+use core::any::Any;
 use raddle_model::plan::{Step, Steps};
 use raddle_model::trace::{Log, Reached};
 use raddle_model::{Plan, SiteId, Tail, Trace, Verdict};
@@ -16,10 +17,19 @@ pub struct Request {
     pub steps: Vec<Step>,
     /// Names of tasks that sleep after them.
     pub sleep: Vec<u64>,
+    /// The seed of a random rest; none if it is to be quiet.
+    pub random: Option<u64>,
+}
+
+impl Request {
+    /// These steps, then quietly.
+    pub fn new(steps: Vec<Step>) -> Request {
+        Request { steps, sleep: Vec::new(), random: None }
+    }
 }
 
 /// A search through the runs of a program, or through its partial orders.
-pub trait Search {
+pub trait Search: Clone + Send + 'static {
     /// What to run next; none if nothing is left.
     fn next(&mut self) -> Option<Request>;
 
@@ -55,7 +65,7 @@ pub(crate) fn as_taken(plan: &Plan, trace: &Trace) -> Option<Plan> {
             step.choices.push(choice.value);
         }
     }
-    let tail = Tail::Steps(Steps { steps, sleep: Vec::new(), run_on: false, timeouts_max: u32::MAX });
+    let tail = Tail::Steps(Steps { steps, run_on: false, ..Steps::default() });
     Some(Plan { tail, ..plan.clone() })
 }
 
@@ -65,11 +75,16 @@ pub const TIMEOUTS_MAX: u32 = 1;
 /// A search as an explorer.
 #[derive(Clone, Debug)]
 pub struct Systematic<S> {
+    // None while it is away, where the runs happen.
+    core: Option<Core<S>>,
+}
+
+/// What moves.
+#[derive(Clone, Debug)]
+struct Core<S> {
     search: S,
     plan: Plan,
     timeouts_max: u32,
-    // Number of the next run.
-    next: u64,
     // Whether the last run showed new points.
     grown: bool,
     reached: Reached,
@@ -78,6 +93,8 @@ pub struct Systematic<S> {
     over: bool,
 }
 
+const AWAY: &str = "raddle bug: a search is asked while it is away";
+
 impl<S: Search> Systematic<S> {
     /// Searches under the conditions of `plan`, whose prefix and tail do not matter. Giving a lock back
     /// is a scheduling point: a search reasons about each operation on its own, and it adds no
@@ -85,29 +102,32 @@ impl<S: Search> Systematic<S> {
     pub fn new(search: S, mut plan: Plan) -> Systematic<S> {
         plan.prefix = Default::default();
         plan.points.releases = true;
-        Systematic {
+        let core = Core {
             search,
             plan,
             timeouts_max: TIMEOUTS_MAX,
-            next: 0,
             grown: false,
             reached: Reached::default(),
             strayed: false,
             over: false,
-        }
+        };
+        Systematic { core: Some(core) }
     }
 
     /// The same with another number of time-outs in a row.
     #[must_use]
-    pub fn with_timeouts_max(self, timeouts_max: u32) -> Systematic<S> {
-        Systematic { timeouts_max, ..self }
+    pub fn with_timeouts_max(mut self, timeouts_max: u32) -> Systematic<S> {
+        self.core.as_mut().expect(AWAY).timeouts_max = timeouts_max;
+        self
     }
 
     /// The search itself.
     pub fn search(&self) -> &S {
-        &self.search
+        &self.core.as_ref().expect(AWAY).search
     }
+}
 
+impl<S: Search> Core<S> {
     /// Sites that must be points from now on.
     fn add_points(&mut self, sites: impl IntoIterator<Item = SiteId>) {
         let accesses = &mut self.plan.points.accesses;
@@ -120,53 +140,77 @@ impl<S: Search> Systematic<S> {
     }
 }
 
-impl<S: Search> Explorer for Systematic<S> {
-    fn next(&mut self) -> Option<Batch> {
-        if std::mem::take(&mut self.grown) {
+impl<S: Search> Searcher for Core<S> {
+    fn next(&mut self) -> Option<Plan> {
+        if core::mem::take(&mut self.grown) {
             // What was run so far had fewer points: only a pass in which none is learned counts.
             self.search.restart();
             self.reached = Reached::default();
         }
-        let Some(Request { steps, sleep }) = self.search.next() else {
+        let Some(Request { steps, sleep, random }) = self.search.next() else {
             self.over = true;
             return None;
         };
-        let tail = Tail::Steps(Steps { steps, sleep, run_on: true, timeouts_max: self.timeouts_max });
-        let run = self.next;
-        self.next += 1;
-        Some(Batch::Record { plan: Plan { tail, ..self.plan.clone() }, run })
+        let timeouts_max = self.timeouts_max;
+        let steps = Steps { steps, sleep, run_on: true, timeouts_max, random: random.is_some() };
+        let seed = random.unwrap_or(self.plan.seed);
+        Some(Plan { seed, tail: Tail::Steps(steps), ..self.plan.clone() })
     }
 
-    fn learn(&mut self, digest: &Digest) -> Flow {
+    fn learn(&mut self, plan: &Plan, digest: &Digest, trace: &Trace) {
         if !self.plan.points.all_accesses {
             self.add_points(digest.learned.races.iter().flat_map(|race| race.sites));
         }
-        Flow::Continue
-    }
-
-    fn learn_run(&mut self, plan: &Plan, run: &Run) {
-        let Reached { cut, spin, timeouts } = run.trace.log.reached;
+        let Reached { cut, spin, timeouts } = trace.log.reached;
         self.reached.cut |= cut;
         self.reached.spin |= spin;
         self.reached.timeouts |= timeouts;
         // Without a trace nobody knows what the run did: it hung.
-        let lost = run.trace.names.is_empty();
-        self.strayed |= lost || matches!(run.digest.verdict, Verdict::Diverged(_));
+        let lost = trace.names.is_empty();
+        self.strayed |= lost || matches!(digest.verdict, Verdict::Diverged(_));
         if !self.grown && !lost {
-            self.search.learn(plan, &run.trace, &run.digest.verdict);
+            self.search.learn(plan, trace, &digest.verdict);
         }
     }
 
+    fn copy(&self) -> Box<dyn Searcher> {
+        Box::new(self.clone())
+    }
+}
+
+impl<S: Search> Explorer for Systematic<S> {
+    fn next(&mut self) -> Option<Batch> {
+        let core = self.core.take().expect(AWAY);
+        if core.over {
+            self.core = Some(core);
+            return None;
+        }
+        Some(Batch::Search(Box::new(core)))
+    }
+
+    fn learn(&mut self, _: &Digest) -> Flow {
+        Flow::Continue
+    }
+
+    fn learn_run(&mut self, _: &Plan, _: &Run) {}
+
+    fn take_back(&mut self, search: Box<dyn Searcher>) {
+        let search: Box<dyn Any> = search;
+        let core = search.downcast::<Core<S>>();
+        self.core = Some(*core.expect("raddle bug: another search came back"));
+    }
+
     fn exhausted(&self) -> Exhausted {
-        if !self.over || self.strayed || self.reached.cut {
+        let core = self.core.as_ref().expect(AWAY);
+        if !core.over || core.strayed || core.reached.cut {
             return Exhausted::No;
         }
-        let spin = self.reached.spin.then(|| String::from("modulo spin iterations"));
-        let timeouts = self.reached.timeouts.then(|| match self.timeouts_max {
-            1 => String::from("1 time-out in a row"),
-            most => format!("{most} time-outs in a row"),
+        let spin = core.reached.spin.then(|| String::from("modulo spin iterations"));
+        let timeouts = core.reached.timeouts.then(|| match core.timeouts_max {
+            1 => String::from("with at most 1 time-out in a row"),
+            most => format!("with at most {most} time-outs in a row"),
         });
-        let bounds: Vec<String> = self.search.bound().into_iter().chain(timeouts).chain(spin).collect();
+        let bounds: Vec<String> = core.search.bound().into_iter().chain(timeouts).chain(spin).collect();
         if bounds.is_empty() { Exhausted::Yes } else { Exhausted::Within(bounds.join(", ")) }
     }
 }

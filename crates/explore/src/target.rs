@@ -1,8 +1,11 @@
 //! What explorers run: a program behind one of the front ends. Plans go in; verdicts,
 //! fingerprints and, where asked for, whole traces come back.
 
+use crate::systematic::as_taken;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::any::Any;
 use core::ops::Range;
 pub use raddle_model::{ObjectInfo, Place};
 use raddle_model::{Pair, Plan, SiteId, Trace, Verdict};
@@ -112,6 +115,48 @@ pub struct TargetError {
     pub message: String,
 }
 
+/// Who decides from run to run, each of which depends on the one before. It is a value that moves to
+/// where the runs happen: a search asks for far more runs in a second than messages could be sent.
+pub trait Searcher: Any + Send {
+    /// The next run; none if nothing is left.
+    fn next(&mut self) -> Option<Plan>;
+
+    /// The run that was asked for has ended.
+    fn learn(&mut self, plan: &Plan, digest: &Digest, trace: &Trace);
+
+    /// The same once more, for whoever must go back to where it was.
+    fn copy(&self) -> Box<dyn Searcher>;
+}
+
+/// A run of a search.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SearchRun {
+    /// What came of it.
+    pub digest: Digest,
+    /// Repeats it, if there is something to look at.
+    pub again: Option<Plan>,
+}
+
+impl SearchRun {
+    /// The run that a searcher has just learned from.
+    pub fn new(plan: Plan, digest: Digest, trace: &Trace) -> SearchRun {
+        let dull = matches!(digest.verdict, Verdict::Finished | Verdict::Cut);
+        let again =
+            (!dull || !digest.learned.races.is_empty()).then(|| as_taken(&plan, trace).unwrap_or(plan));
+        SearchRun { digest, again }
+    }
+}
+
+/// Some runs of a search.
+pub struct Searched {
+    /// Where the search is now.
+    pub search: Box<dyn Searcher>,
+    /// The runs, in order; the last one may have something to look at, the others have not.
+    pub runs: Vec<SearchRun>,
+    /// Whether nothing is left.
+    pub over: bool,
+}
+
 /// A program that can be run under a plan.
 pub trait Target {
     /// One run, recorded in full.
@@ -120,6 +165,19 @@ pub trait Target {
     /// The runs `runs` of the campaign whose seed is `plan.seed`: run `i` has the plan with the
     /// seed [`raddle_model::Rng::seed_of_run`]`(plan.seed, i)`.
     fn sample(&mut self, plan: &Plan, runs: Range<u64>, sink: &mut dyn Sink) -> Result<(), TargetError>;
+
+    /// Some of the runs that a search asks for, at least one unless nothing is left: those with the
+    /// numbers `runs`, up to the first that there is something to look at.
+    fn search(&mut self, mut search: Box<dyn Searcher>, runs: Range<u64>) -> Result<Searched, TargetError> {
+        let Some(plan) = search.next() else {
+            return Ok(Searched { search, runs: Vec::new(), over: true });
+        };
+        let mut run = self.run(&plan)?;
+        run.digest.run = runs.start;
+        search.learn(&plan, &run.digest, &run.trace);
+        let run = SearchRun::new(plan, run.digest, &run.trace);
+        Ok(Searched { search, runs: vec![run], over: false })
+    }
 
     /// Where a site is.
     fn place(&self, site: SiteId) -> Place;

@@ -4,15 +4,17 @@
 use crate::systematic::Request;
 use raddle_model::plan::Step;
 use raddle_model::trace::Picked;
-use raddle_model::{Event, Op, TaskId, Trace};
+use raddle_model::{Dice, Event, Op, Rng, TaskId, Trace};
 
 /// A decision of the current run.
 #[derive(Clone, Debug)]
 struct Branch {
     /// What it was made between.
     options: Options,
-    /// Which one is taken.
+    /// Which one is taken: a position in `order`.
     taken: usize,
+    /// The order in which the options are taken.
+    order: Vec<u32>,
     /// Preemptions before it.
     preemptions: u32,
 }
@@ -33,9 +35,14 @@ impl Branch {
         }
     }
 
+    /// The option that is taken.
+    fn option(&self) -> usize {
+        self.order[self.taken] as usize
+    }
+
     fn preemptions_after(&self) -> u32 {
         match &self.options {
-            Options::Tasks(tasks) => self.preemptions + u32::from(tasks[self.taken].1),
+            Options::Tasks(tasks) => self.preemptions + u32::from(tasks[self.option()].1),
             Options::Values(_) => self.preemptions,
         }
     }
@@ -50,11 +57,17 @@ pub(crate) struct Tree {
     begun: bool,
     /// Whether the bound has forbidden anything.
     pruned: bool,
+    /// Where alternatives are taken in a random order.
+    dice: Option<Rng>,
 }
 
 impl Tree {
     pub(crate) fn new(preemptions_max: Option<u32>) -> Tree {
         Tree { preemptions_max, ..Tree::default() }
+    }
+
+    pub(crate) fn shuffled(seed: u64) -> Tree {
+        Tree { dice: Some(Rng::new(seed)), ..Tree::default() }
     }
 
     pub(crate) fn pruned(&self) -> bool {
@@ -71,15 +84,16 @@ impl Tree {
         for branch in &self.stack {
             match &branch.options {
                 Options::Tasks(tasks) => {
-                    steps.push(Step { task: tasks[branch.taken].0, choices: Vec::new() });
+                    steps.push(Step { task: tasks[branch.option()].0, choices: Vec::new() });
                 }
                 Options::Values(_) => {
                     let step = steps.last_mut().expect("raddle bug: a path without a beginning");
-                    step.choices.push(branch.taken as u32);
+                    step.choices.push(branch.option() as u32);
                 }
             }
         }
-        Some(Request { steps, sleep: Vec::new() })
+        let random = self.dice.as_mut().map(Rng::next_u64);
+        Some(Request { random, ..Request::new(steps) })
     }
 
     fn advance(&mut self) -> bool {
@@ -153,7 +167,16 @@ impl Tree {
 
     fn push(&mut self, options: Options, taken: usize) {
         let preemptions = self.preemptions();
-        self.stack.push(Branch { options, taken, preemptions });
+        let mut branch = Branch { options, taken: 0, order: Vec::new(), preemptions };
+        // The one that is taken comes first, the others in turn or at random.
+        branch.order = (0..branch.count() as u32).collect();
+        branch.order.swap(0, taken);
+        if let Some(dice) = &mut self.dice {
+            for last in (2..branch.order.len()).rev() {
+                branch.order.swap(last, 1 + dice.below(last as u32) as usize);
+            }
+        }
+        self.stack.push(branch);
     }
 }
 

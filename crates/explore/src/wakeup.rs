@@ -6,6 +6,7 @@
 //! decided step by step: a step is a *weak initial* of a sequence if the sequence can be reordered to
 //! begin with it, or if it conflicts with nothing in it.
 
+use alloc::sync::Arc;
 use raddle_model::plan::Step;
 use raddle_model::{Access, Kind, ObjectId, Op};
 
@@ -13,43 +14,87 @@ use raddle_model::{Access, Kind, ObjectId, Op};
 pub(crate) const STABLE: u32 = 1 << 31;
 
 /// A step of a run, as something that can be taken in another.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Letter {
     /// Who, and the values it chose; those that are missing are anybody's guess.
     pub(crate) step: Step,
     /// What it does.
     pub(crate) op: Op,
+    /// The number under which it was announced.
+    pub(crate) announced: u64,
     /// The run that it comes from: objects have ids that mean something in that run.
-    pub(crate) run: u64,
+    pub(crate) run: Arc<Origin>,
+}
+
+/// A run that letters come from.
+#[derive(Debug, Default)]
+pub(crate) struct Origin {
+    pub(crate) number: u64,
+    /// What was announced in it, by its number; empty if all objects are known to all runs.
+    pub(crate) announcements: Vec<(u64, Op)>,
+}
+
+impl Origin {
+    fn find(&self, announced: u64) -> Option<&Op> {
+        let at = self.announcements.binary_search_by_key(&announced, |pair| pair.0);
+        at.ok().map(|at| &self.announcements[at].1)
+    }
 }
 
 impl Letter {
     /// Whether two steps of different tasks conflict. `known` is the number of objects that both
-    /// runs have in common; if two others may be the same one, they are taken for it.
+    /// runs have in common. Others are compared in one of the runs, if it has announced both; if two
+    /// objects may still be the same one, they are taken for it.
     fn conflicts(&self, other: &Letter, known: u32) -> bool {
-        if self.run == other.run {
-            return self.op.conflicts(&other.op);
-        }
         let (a, b) = (&self.op, &other.op);
+        if self.run.number == other.run.number || !(is_new(a, known) && is_new(b, known)) {
+            return a.conflicts(b);
+        }
+        if let Some(b) = self.run.find(other.announced) {
+            return a.conflicts(b);
+        }
+        if let Some(a) = other.run.find(self.announced) {
+            return a.conflicts(b);
+        }
         if a.kind == Kind::End || b.kind == Kind::End {
             return true;
         }
-        if a.access() == Access::Read && b.access() == Access::Read {
-            return false;
-        }
-        let newer = |object: ObjectId| object.0 >= known && object.0 < STABLE;
-        let same = |x: ObjectId, y: ObjectId| x.is_some() && y.is_some() && (x == y || newer(x) && newer(y));
-        let exact = a.object == b.object && !newer(a.object);
-        (same(a.object, b.object) && (!exact || a.span.overlaps(b.span)))
-            || same(a.object, b.second)
-            || same(a.second, b.object)
-            || same(a.second, b.second)
+        let both_read = a.access() == Access::Read && b.access() == Access::Read;
+        !both_read && family(a.kind) & family(b.kind) != 0
     }
 
     /// Whether both may be the same step of the same task.
     fn agrees(&self, other: &Letter) -> bool {
         let (a, b) = (&self.step.choices, &other.step.choices);
         a.iter().zip(b).all(|(x, y)| x == y)
+    }
+}
+
+/// Whether an operation is on an object that not all runs know by its id.
+fn is_new(op: &Op, known: u32) -> bool {
+    let new = |object: ObjectId| object.0 >= known && object.0 < STABLE;
+    new(op.object) || new(op.second)
+}
+
+/// What kinds of objects an operation is on, a bit for each: different ones are different objects.
+fn family(kind: Kind) -> u32 {
+    match kind {
+        Kind::Load | Kind::Store | Kind::Rmw => 1,
+        Kind::CellRead | Kind::CellWrite => 1 << 1,
+        Kind::Lock | Kind::Unlock => 1 << 2,
+        Kind::NotifyOne | Kind::NotifyAll => 1 << 3,
+        Kind::Wait | Kind::Wake => 1 << 2 | 1 << 3,
+        Kind::ReadLock | Kind::WriteLock | Kind::ReadUnlock | Kind::WriteUnlock | Kind::Downgrade => 1 << 4,
+        Kind::Acquire | Kind::Release => 1 << 5,
+        Kind::Arrive | Kind::Leave => 1 << 6,
+        Kind::OnceGet | Kind::OnceEnter | Kind::OnceDone => 1 << 7,
+        Kind::Send
+        | Kind::Handover
+        | Kind::RecvReady
+        | Kind::Recv
+        | Kind::DropSender
+        | Kind::DropReceiver => 1 << 8,
+        _ => u32::MAX,
     }
 }
 
@@ -78,7 +123,7 @@ pub(crate) fn weak_initial(letter: &Letter, sequence: &[Letter], known: u32) -> 
 }
 
 /// A step to be taken, and what follows it; a leaf if nothing must.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Branch {
     pub(crate) letter: Letter,
     pub(crate) rest: Vec<Branch>,

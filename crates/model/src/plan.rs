@@ -128,11 +128,13 @@ pub struct Steps {
     pub run_on: bool,
     /// Time-outs of a task at one site in a row after which it waits until nobody else can run.
     pub timeouts_max: u32,
+    /// Whether anybody may run after these steps, drawn by the plan's seed, rather than who ran last.
+    pub random: bool,
 }
 
 impl Default for Steps {
     fn default() -> Steps {
-        Steps { steps: Vec::new(), sleep: Vec::new(), run_on: true, timeouts_max: u32::MAX }
+        Steps { steps: Vec::new(), sleep: Vec::new(), run_on: true, timeouts_max: u32::MAX, random: false }
     }
 }
 

@@ -8,7 +8,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use raddle_model::plan::Steps;
-use raddle_model::{Choice, Divergence, Pick, Policy, Rng, TaskId, TaskSet, View};
+use raddle_model::{Choice, Dice, Divergence, Pick, Policy, Rng, TaskId, TaskSet, View};
 
 /// Follows steps.
 #[derive(Clone, Debug)]
@@ -22,13 +22,15 @@ pub struct Stepwise {
     asleep: Option<TaskSet>,
     // Who goes on where a task cannot; the next in turn if there is none.
     dice: Option<Rng>,
+    // Who goes on at all, in a random rest.
+    rng: Rng,
 }
 
 impl Stepwise {
     /// Takes the steps of `plan`. The seed says who goes on after them where a task cannot: with 0 the next in
     /// turn, else any.
     pub fn new(plan: Steps, seed: u64) -> Stepwise {
-        Stepwise { plan, position: 0, choices: 0, asleep: None, dice: dice(seed) }
+        Stepwise { plan, position: 0, choices: 0, asleep: None, dice: dice(seed), rng: Rng::new(seed) }
     }
 
     fn diverged(&self, expected: String, found: String) -> Box<Divergence> {
@@ -57,6 +59,9 @@ impl Stepwise {
             let sleeps = |task: &TaskId| plan.sleep.contains(&view.world.task(*task).name);
             view.world.live().filter(sleeps).collect()
         });
+        if plan.random {
+            return Pick::Run(view.enabled.draw(&mut self.rng));
+        }
         if asleep.is_empty() {
             return Pick::Run(quiet(&mut self.dice, view));
         }
@@ -104,6 +109,7 @@ impl Policy for Stepwise {
         let value = step.and_then(|step| step.choices.get(self.choices)).copied();
         self.choices += 1;
         match value {
+            None if self.plan.random => Ok(self.rng.below(choice.arity)),
             None => Ok(0),
             Some(value) if value < choice.arity => Ok(value),
             Some(value) => {
@@ -122,6 +128,7 @@ impl Policy for Stepwise {
     }
 
     fn restart(&mut self, seed: u64) {
+        self.rng.reseed(seed);
         self.dice = dice(seed);
         self.position = 0;
         self.choices = 0;

@@ -5,9 +5,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 use raddle_model::Tail;
-use raddle_model::plan::{Covered, Weights};
+use raddle_model::plan::{Covered, Steps, Weights};
 
-/// A strategy that samples, with its parameters. What it learns from run to run is not in here.
+/// A strategy with its parameters. What it learns from run to run is not in here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Strategy {
     /// Uniform over enabled tasks.
@@ -27,6 +27,19 @@ pub enum Strategy {
     Walks,
     /// New switches first.
     Coverage,
+    /// Every interleaving.
+    Dfs,
+    /// Every interleaving, in a random order.
+    RandomDfs,
+    /// Every interleaving with few preemptions.
+    Pcb {
+        /// Most preemptions; 0, 1, 2, … in turn if not given.
+        bound: Option<u32>,
+    },
+    /// Every partial order, some of them more than once.
+    Dpor,
+    /// Every partial order once.
+    Odpor,
 }
 
 /// Depth of `pct` unless another is asked for.
@@ -98,6 +111,44 @@ pub fn strategies() -> &'static [Description] {
             parameters: &[],
             strategy: Strategy::Coverage,
         },
+        Description {
+            name: "dfs",
+            summary: "systematic: every interleaving, depth first",
+            paper: "the baseline of all others",
+            parameters: &[],
+            strategy: Strategy::Dfs,
+        },
+        Description {
+            name: "random-dfs",
+            summary: "systematic: every interleaving, depth first in a random order",
+            paper: "Rungta and Mercer, the baseline of guided test",
+            parameters: &[],
+            strategy: Strategy::RandomDfs,
+        },
+        Description {
+            name: "pcb",
+            summary: "systematic: every interleaving with at most so many preemptions",
+            paper: "Musuvathi and Qadeer, PLDI 2007; Wang, Said and Gupta, ICSE 2011, 4.2.1",
+            parameters: &[(
+                "bound",
+                "preemptions, from 0; default: 0, 1, 2, and so on until nothing is left",
+            )],
+            strategy: Strategy::Pcb { bound: None },
+        },
+        Description {
+            name: "dpor",
+            summary: "systematic: at least one run of every partial order, with sleep sets",
+            paper: "Flanagan and Godefroid, POPL 2005; Godefroid 1996",
+            parameters: &[],
+            strategy: Strategy::Dpor,
+        },
+        Description {
+            name: "odpor",
+            summary: "systematic: exactly one run of every partial order",
+            paper: "Abdulla, Aronis, Jonsson and Sagonas, POPL 2014",
+            parameters: &[],
+            strategy: Strategy::Odpor,
+        },
     ]
 }
 
@@ -111,7 +162,17 @@ impl Strategy {
             Strategy::Pos => "pos",
             Strategy::Walks => "walks",
             Strategy::Coverage => "coverage",
+            Strategy::Dfs => "dfs",
+            Strategy::RandomDfs => "random-dfs",
+            Strategy::Pcb { .. } => "pcb",
+            Strategy::Dpor => "dpor",
+            Strategy::Odpor => "odpor",
         }
+    }
+
+    /// Whether each run is drawn by itself; otherwise runs follow from each other until none is left.
+    pub fn samples(&self) -> bool {
+        !matches!(self.tail(), Tail::Steps(_))
     }
 
     /// The tail of the first plan, in which nothing is learned yet.
@@ -123,6 +184,9 @@ impl Strategy {
             Strategy::Pos => Tail::Pos,
             Strategy::Walks => Tail::Walks(Weights::default()),
             Strategy::Coverage => Tail::Coverage(Covered::default()),
+            Strategy::Dfs | Strategy::RandomDfs | Strategy::Pcb { .. } | Strategy::Dpor | Strategy::Odpor => {
+                Tail::Steps(Steps::default())
+            }
         }
     }
 }
@@ -135,6 +199,7 @@ impl fmt::Display for Strategy {
                 write!(f, "pct:depth={depth}")?;
                 length.map_or(Ok(()), |length| write!(f, ",length={length}"))
             }
+            Strategy::Pcb { bound: Some(bound) } => write!(f, "pcb:bound={bound}"),
             other => f.write_str(other.name()),
         }
     }
@@ -180,9 +245,10 @@ pub fn parse(text: &str) -> Result<Strategy, UnknownStrategy> {
             };
             return Err(wrong(format!("{name} has no parameter {key:?}: {known}")));
         }
-        let number = value.parse::<u64>().ok().filter(|&number| number >= 1);
+        let least = u64::from(key != "bound");
+        let number = value.parse::<u64>().ok().filter(|&number| number >= least);
         let Some(number) = number else {
-            return Err(wrong(format!("{name}: {key} takes a whole number from 1, not {value:?}")));
+            return Err(wrong(format!("{name}: {key} takes a whole number from {least}, not {value:?}")));
         };
         set(&mut strategy, key, number);
     }
@@ -190,11 +256,12 @@ pub fn parse(text: &str) -> Result<Strategy, UnknownStrategy> {
 }
 
 fn set(strategy: &mut Strategy, key: &str, number: u64) {
-    if let Strategy::Pct { depth, length } = strategy {
-        match key {
-            "depth" => *depth = u32::try_from(number).unwrap_or(u32::MAX).min(1_000),
-            _ => *length = Some(number),
-        }
+    let small = u32::try_from(number).unwrap_or(u32::MAX);
+    match strategy {
+        Strategy::Pct { depth, .. } if key == "depth" => *depth = small.min(1_000),
+        Strategy::Pct { length, .. } => *length = Some(number),
+        Strategy::Pcb { bound } => *bound = Some(small),
+        _ => {}
     }
 }
 
@@ -235,11 +302,15 @@ mod tests {
             assert_eq!(parse(known.name), Ok(known.strategy));
             assert_eq!(known.strategy.name(), known.name);
             assert_eq!(parse(&known.strategy.to_string()), Ok(known.strategy));
-            assert_eq!(known.strategy.tail().name(), known.name);
+            if known.strategy.samples() {
+                assert_eq!(known.strategy.tail().name(), known.name);
+            }
         }
         let strategy = parse("pct:depth=7,length=50").unwrap();
         assert_eq!(strategy, Strategy::Pct { depth: 7, length: Some(50) });
         assert_eq!(parse(&strategy.to_string()), Ok(strategy));
+        assert_eq!(parse("pcb:bound=0"), Ok(Strategy::Pcb { bound: Some(0) }));
+        assert_eq!(parse("pcb:bound=2").unwrap().to_string(), "pcb:bound=2");
     }
 
     #[test]
@@ -261,6 +332,8 @@ mod tests {
             ("pct:depth=0", "whole number"),
             ("pct:depth", "whole number"),
             ("pct:depth=x", "\"x\""),
+            ("pcb:bound=-1", "from 0"),
+            ("odpor:bound=1", "it has none"),
         ] {
             let message = parse(text).unwrap_err().message;
             assert!(message.contains(part), "{text}: {message}");

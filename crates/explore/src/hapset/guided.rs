@@ -247,7 +247,7 @@ impl Guided {
         while let Some(PutOff { steps, why }) = self.put_off.pop_front() {
             if why.iter().any(|pair| !self.known.contains(pair)) {
                 self.floor = steps.len();
-                return Some(Request { steps, sleep: Vec::new() });
+                return Some(Request::new(steps));
             }
         }
         None
@@ -257,7 +257,7 @@ impl Guided {
     fn turn(&self, step: Step) -> Request {
         let mut steps: Vec<Step> = (0..self.nodes.len() - 1).map(|number| self.path.step(number)).collect();
         steps.push(step);
-        Request { steps, sleep: Vec::new() }
+        Request::new(steps)
     }
 }
 
@@ -265,7 +265,7 @@ impl Search for Guided {
     fn next(&mut self) -> Option<Request> {
         if !self.begun {
             self.begun = true;
-            return Some(Request { steps: vec![Step::default()], sleep: Vec::new() });
+            return Some(Request::new(vec![Step::default()]));
         }
         while let Some(number) = self.nodes.len().checked_sub(1) {
             if let Some(choices) = self.new_value() {

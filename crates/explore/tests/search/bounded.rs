@@ -1,6 +1,6 @@
 //! `dfs` runs every interleaving once; `pcb` exactly those with few preemptions.
 
-use crate::common::{everywhere, for_programs, search};
+use crate::common::{Explored, everywhere, for_programs, search};
 use raddle_explore::{Dfs, Exhausted, Pcb};
 use raddle_model::{Choice, Decision, Divergence, Pick, Plan, Policy, Tail, Trace, View};
 use raddle_policy::Planned;
@@ -61,7 +61,7 @@ pub(crate) fn preemptions(program: &Program, plan: &Plan, trace: &Trace) -> u32 
 fn dfs_runs_every_interleaving_once() {
     for_programs(11, raddle_tiers::size("search_interleavings"), |program, plan, runs| {
         let mut expected: Vec<_> = runs.iter().map(|run| key(&run.trace.schedule.decisions)).collect();
-        let (found, exhausted) = search(program, plan, Dfs::default(), runs.len() + 1);
+        let (found, exhausted) = search(program, plan, Dfs::new(), runs.len() + 1);
         let mut found: Vec<_> = found.iter().map(|run| key(&run.trace.schedule.decisions)).collect();
         expected.sort();
         found.sort();
@@ -77,6 +77,24 @@ fn dfs_runs_every_interleaving_once() {
             other => Err(format!("spun {spun}, cut {cut}, but exhausted: {other:?}")),
         }
     });
+}
+
+#[test]
+fn random_dfs_runs_every_interleaving_once_in_another_order() {
+    let mut moved = false;
+    for_programs(13, raddle_tiers::size("search_interleavings"), |program, plan, runs| {
+        let order = |dfs: Dfs| -> Vec<Interleaving> {
+            let (found, _) = search(program, plan, dfs, runs.len() + 1);
+            found.iter().map(|run| key(&run.trace.schedule.decisions)).collect()
+        };
+        let (mut plain, mut random) = (order(Dfs::new()), order(Dfs::shuffled(5)));
+        assert_eq!(random, order(Dfs::shuffled(5)));
+        moved |= plain != random;
+        plain.sort();
+        random.sort();
+        if plain == random { Ok(()) } else { Err(String::from("other interleavings")) }
+    });
+    assert!(moved);
 }
 
 #[test]
@@ -106,14 +124,14 @@ fn pcb_without_a_bound_goes_on_until_nothing_is_left_out() {
     let one = Val::Const(1);
     let tasks = vec![vec![Store(0, one), Load(1, 0), Yield], vec![Store(1, one), Load(0, 0)]];
     let program = Program::flat(vec![Object::Atomic(0); 2], tasks);
-    let (all, _) = search(&program, &everywhere(), Dfs::default(), 100_000);
+    let (all, _) = search(&program, &everywhere(), Dfs::new(), 100_000);
     let (found, exhausted) = search(&program, &everywhere(), Pcb::new(None), 1_000_000);
     assert_eq!(exhausted, Exhausted::Yes);
-    let set = |runs: &[raddle_explore::target::Run]| {
+    let set = |runs: &[Explored]| {
         runs.iter().map(|run| key(&run.trace.schedule.decisions)).collect::<std::collections::BTreeSet<_>>()
     };
     assert_eq!(set(&all), set(&found));
     let (none, exhausted) = search(&program, &everywhere(), Pcb::new(Some(0)), 1_000);
     assert!(none.len() < all.len());
-    assert_eq!(exhausted, Exhausted::Within(String::from("0 preemptions")));
+    assert_eq!(exhausted, Exhausted::Within(String::from("with at most 0 preemptions")));
 }

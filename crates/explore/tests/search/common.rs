@@ -1,9 +1,9 @@
 //! What the tests of the searches share: programs, their enumeration, and running a search to its end.
 
-use raddle_explore::target::Target;
+use raddle_explore::target::{Digest, Target};
 use raddle_explore::{Batch, Exhausted, Explorer, Search, Systematic};
 use raddle_model::plan::Steps;
-use raddle_model::{Plan, PointSet, Rng, Schedule, Tail, TimeMode};
+use raddle_model::{Plan, PointSet, Rng, Schedule, Tail, TimeMode, Trace};
 use raddle_toy::{Finals, Program, Sketch, ToyRun, ToyTarget, enumerate};
 
 /// Interleavings after which a program is left out.
@@ -60,29 +60,36 @@ pub(crate) fn listing(program: &Program) -> String {
     text
 }
 
+/// A run of a search.
+#[derive(Clone, Debug)]
+pub(crate) struct Explored {
+    pub(crate) digest: Digest,
+    pub(crate) trace: Trace,
+}
+
 /// Every run of a search, and whether it has exhausted the program.
 pub(crate) fn search(
     program: &Program,
     plan: &Plan,
     search: impl Search,
     runs_max: usize,
-) -> (Vec<raddle_explore::target::Run>, Exhausted) {
+) -> (Vec<Explored>, Exhausted) {
     let mut explorer = Systematic::new(search, plan.clone()).with_timeouts_max(u32::MAX);
     let mut target = ToyTarget::new(program.clone());
     let mut runs = Vec::new();
-    while let Some(batch) = explorer.next() {
-        let Batch::Record { plan, .. } = batch else { panic!("a search records its runs") };
+    let Some(Batch::Search(mut searcher)) = explorer.next() else { panic!("a search gives itself away") };
+    while let Some(plan) = searcher.next() {
         let run = target.run(&plan).expect("toys run");
-        explorer.learn(&run.digest);
-        explorer.learn_run(&plan, &run);
-        runs.push(run);
+        searcher.learn(&plan, &run.digest, &run.trace);
+        runs.push(Explored { digest: run.digest, trace: run.trace });
         assert!(runs.len() <= runs_max, "the search does not end\n{}", listing(program));
     }
+    explorer.take_back(searcher);
     (runs, explorer.exhausted())
 }
 
 /// The final state of a run.
-pub(crate) fn finals(program: &Program, plan: &Plan, run: &raddle_explore::target::Run) -> Finals {
+pub(crate) fn finals(program: &Program, plan: &Plan, run: &Explored) -> Finals {
     let decisions = run.trace.schedule.decisions.clone();
     let prefix = Schedule { decisions, ..Schedule::default() };
     raddle_toy::run(program, &Plan { prefix, ..plan.clone() }).finals

@@ -33,7 +33,7 @@ fn spin_loops_end() {
             let conditions = |tail| Plan { spin, steps_max: 200_000, ..Plan::new(0, tail) };
             let first = conditions(Tail::Random);
             let learned = weights::learn(&run(&program, &first).trace, &first.points);
-            for known in strategies() {
+            for known in strategies().iter().filter(|known| known.strategy.samples()) {
                 let tail = match known.strategy {
                     Strategy::Walks => Tail::Walks(learned.clone()),
                     other => other.tail(),

@@ -19,7 +19,7 @@ use crate::rt;
 use crate::rt::carrier::{Body, LibraryTarget};
 use config::Config;
 use raddle_explore::campaign::{self, Limits};
-use raddle_explore::sample::Sample;
+use raddle_explore::explorer::explorer;
 use raddle_model::{Plan, PointSet, SpinMode, Tail, TimeMode};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -79,7 +79,9 @@ impl Check {
         Check { config: Config::default() }
     }
 
-    /// A strategy by name, with parameters if it has any: `"rapos"`, `"pct:depth=3"`.
+    /// A strategy by name, with parameters if it has any: `"rapos"`, `"pct:depth=3"`. A systematic one
+    /// (`"odpor"`, `"pcb:bound=2"`) ends by itself when nothing is left, and the report says so; the
+    /// limits on runs and time hold for it too.
     pub fn strategy(mut self, name: &str) -> Check {
         self.config.strategy = name.to_owned();
         self
@@ -243,7 +245,7 @@ fn explore(config: &Config, body: Body) -> Result<Report, Error> {
         return Ok(report);
     }
     let begun = Instant::now();
-    let mut explorer = Sample::new(strategy, config.plan());
+    let mut explorer = explorer(strategy, config.plan());
     let limits = Limits { runs: config.runs, stop_after: config.stop_after, races: config.races };
     let mut calls = 0u32;
     let mut time_is_up = || {
@@ -251,7 +253,7 @@ fn explore(config: &Config, body: Body) -> Result<Report, Error> {
         calls = calls.wrapping_add(1);
         calls.is_multiple_of(64) && begun.elapsed() >= config.time
     };
-    let summary = campaign::run(&mut target, &mut explorer, &limits, &mut time_is_up, &mut |_| ())?;
+    let summary = campaign::run(&mut target, &mut *explorer, &limits, &mut time_is_up, &mut |_| ())?;
     if summary.not_controlled && summary.failures.is_empty() {
         return Err(Error::NotControlled);
     }

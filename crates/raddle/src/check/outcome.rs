@@ -138,6 +138,20 @@ impl Report {
         self.summary.unseen_probability
     }
 
+    /// Whether everything was run: every partial order, or every interleaving if that is what the
+    /// strategy is about. Only systematic strategies can tell.
+    pub fn exhausted(&self) -> bool {
+        self.summary.exhausted == raddle_report::Exhausted::Yes
+    }
+
+    /// The bounds within which everything was run, if it was not run without any.
+    pub fn exhausted_within(&self) -> Option<&str> {
+        match &self.summary.exhausted {
+            raddle_report::Exhausted::Within(bounds) => Some(bounds),
+            _ => None,
+        }
+    }
+
     /// HaPSet coverage: number of pairs of statements; `None` if it was not measured.
     pub fn hapset_pairs(&self) -> Option<u64> {
         self.summary.hapset.as_ref().map(|hapset| hapset.pairs)

@@ -12,7 +12,9 @@ use super::slot::CarrierId;
 pub use super::worker::Body;
 use super::worker::{Command, Reply, Worker};
 use super::{Heart, panics, site};
-use raddle_explore::target::{Digest, Flow, Learned, Place, Run, Sink, Target, TargetError};
+use raddle_explore::target::{
+    Digest, Flow, Learned, Place, Run, SearchRun, Searched, Searcher, Sink, Target, TargetError,
+};
 use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, TaskId, Trace, Verdict};
 use std::ops::Range;
 use std::sync::Arc;
@@ -163,6 +165,22 @@ impl Target for LibraryTarget {
         Ok(())
     }
 
+    fn search(&mut self, search: Box<dyn Searcher>, runs: Range<u64>) -> Result<Searched, TargetError> {
+        let before = search.copy();
+        let command = Command::Search(search, runs.clone());
+        self.carrier(0)?.commands.send(command).map_err(|_| gone())?;
+        match self.wait(0)? {
+            Some(Reply::Searched(searched, retired)) => {
+                if retired {
+                    self.carriers[0] = None;
+                }
+                Ok(*searched)
+            }
+            Some(_) => Err(bug("another reply was expected")),
+            None => self.search_slowly(before, runs),
+        }
+    }
+
     fn place(&self, site: SiteId) -> Place {
         // SAFETY: explorers hand back sites that came from this process's own runs.
         unsafe { site::location(site) }.map_or_else(Place::default, |location| Place {
@@ -175,6 +193,34 @@ impl Target for LibraryTarget {
 }
 
 impl LibraryTarget {
+    /// The carrier hangs, and the search with it. From where it was before, one run at a time is told
+    /// apart, up to the one that hangs.
+    fn search_slowly(
+        &mut self,
+        mut search: Box<dyn Searcher>,
+        numbers: Range<u64>,
+    ) -> Result<Searched, TargetError> {
+        let carrier = self.carriers[0].take().expect("raddle bug: no carrier hangs");
+        carrier.stop.store(true, Ordering::Relaxed);
+        let hung = carrier.heart.run.load(Ordering::Relaxed);
+        let (mut runs, mut over) = (Vec::new(), false);
+        for number in numbers.take_while(|&number| number <= hung) {
+            let Some(plan) = search.next() else {
+                over = true;
+                break;
+            };
+            let run = self.run(&plan)?;
+            search.learn(&plan, &run.digest, &run.trace);
+            let run = SearchRun::new(plan, Digest { run: number, ..run.digest }, &run.trace);
+            let stop = run.again.is_some();
+            runs.push(run);
+            if stop {
+                break;
+            }
+        }
+        Ok(Searched { search, runs, over })
+    }
+
     /// Lets carriers do `runs` and tells what comes of them, in order. The runs that are left if
     /// they must not go on beside each other.
     fn deal(
@@ -214,7 +260,7 @@ impl LibraryTarget {
                             self.send(index, plan, &deal, run + 1..runs.end)?;
                             break flow;
                         }
-                        Some(Reply::Recorded(_)) => return Err(bug("a stray reply")),
+                        Some(Reply::Recorded(_) | Reply::Searched(..)) => return Err(bug("a stray reply")),
                         None => {
                             let digest = self.hung(index, plan, run);
                             // What the carrier had not told yet is lost with it, and run again.

@@ -9,9 +9,12 @@ use raddle_analysis::hapset::Predecessors;
 use raddle_analysis::lock_order::{Cycle, Edge};
 use raddle_analysis::races::Race;
 use raddle_engine::Engine;
-use raddle_explore::target::{CycleFound, Digest, EdgeFound, Learned, ObjectInfo, RaceFound, Run};
+use raddle_explore::target::{
+    CycleFound, Digest, EdgeFound, Learned, ObjectInfo, RaceFound, Run, SearchRun, Searched, Searcher,
+};
 use raddle_model::{ObjectId, Plan, Recorder, Rng, Tail, TaskId, Verdict, World};
 use raddle_policy::Planned;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SendError, Sender};
@@ -32,12 +35,14 @@ const CLOSE_EVERY: u64 = 256;
 pub(super) enum Command {
     Sample(Box<Plan>, Share),
     Record(Box<Plan>),
+    Search(Box<dyn Searcher>, Range<u64>),
 }
 
 pub(super) enum Reply {
     Chunk(Vec<Digest>),
     BatchDone,
     Recorded(Box<Recorded>),
+    Searched(Box<Searched>, bool),
     /// The carrier can do no more runs; some of the batch may be left.
     Retired,
     /// The runs share objects, so no others may go on beside them; some of the batch is left.
@@ -93,6 +98,11 @@ impl Worker {
                     let run = self.record(&mut state, &plan);
                     self.replies.send(Reply::Recorded(Box::new(Recorded { run, retired: state.retired })))
                 }
+                Command::Search(search, runs) => {
+                    state.several = false;
+                    let searched = self.search(&mut state, search, runs);
+                    self.replies.send(Reply::Searched(Box::new(searched), state.retired))
+                }
             };
             if told.is_err() {
                 return;
@@ -128,6 +138,29 @@ impl Worker {
         }
         self.replies.send(Reply::Chunk(chunk))?;
         self.replies.send(end)
+    }
+
+    /// Runs of a search, until there is something to look at or some time has passed.
+    fn search(&self, state: &mut Inner, mut search: Box<dyn Searcher>, numbers: Range<u64>) -> Searched {
+        state.engine.analysis_mut().recorder = None;
+        let (mut runs, mut over, begun) = (Vec::new(), false, Instant::now());
+        for number in numbers {
+            let Some(plan) = search.next() else {
+                over = true;
+                break;
+            };
+            *state.engine.policy_mut() = Planned::new(&plan);
+            let digest = self.one(state, &plan, number, plan.seed, false);
+            let trace = state.engine.search_trace();
+            search.learn(&plan, &digest, &trace);
+            let run = SearchRun::new(plan, digest, &trace);
+            let stop = run.again.is_some() || state.retired || runs.len() + 1 >= CHUNK_RUNS;
+            runs.push(run);
+            if stop || number.is_multiple_of(16) && begun.elapsed() > CHUNK_TIME {
+                break;
+            }
+        }
+        Searched { search, runs, over }
     }
 
     fn one(&self, state: &mut Inner, plan: &Plan, run: u64, seed: u64, record: bool) -> Digest {

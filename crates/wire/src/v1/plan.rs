@@ -80,6 +80,7 @@ enum Tail {
         sleep: Vec<[u8; 8]>,
         run_on: bool,
         timeouts_max: u32,
+        random: bool,
     },
 }
 
@@ -144,11 +145,12 @@ impl From<&raddle_model::Tail> for Tail {
                     .collect(),
                 choices: choices.clone(),
             },
-            Model::Steps(Steps { steps, sleep, run_on, timeouts_max }) => Tail::Steps {
+            Model::Steps(Steps { steps, sleep, run_on, timeouts_max, random }) => Tail::Steps {
                 steps: steps.iter().map(|step| (step.task.to_le_bytes(), step.choices.clone())).collect(),
                 sleep: sleep.iter().map(|name| name.to_le_bytes()).collect(),
                 run_on: *run_on,
                 timeouts_max: *timeouts_max,
+                random: *random,
             },
         }
     }
@@ -183,13 +185,14 @@ impl From<Tail> for raddle_model::Tail {
                 };
                 Model::Wishes(Wishes { switches: switches.into_iter().map(switch).collect(), choices })
             }
-            Tail::Steps { steps, sleep, run_on, timeouts_max } => {
+            Tail::Steps { steps, sleep, run_on, timeouts_max, random } => {
                 let step = |(task, choices)| Step { task: u64::from_le_bytes(task), choices };
                 Model::Steps(Steps {
                     steps: steps.into_iter().map(step).collect(),
                     sleep: sleep.into_iter().map(u64::from_le_bytes).collect(),
                     run_on,
                     timeouts_max,
+                    random,
                 })
             }
         }

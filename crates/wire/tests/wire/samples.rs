@@ -90,6 +90,7 @@ pub(crate) fn tails() -> Vec<(&'static str, Tail)> {
                 sleep: vec![0x99],
                 run_on: true,
                 timeouts_max: 1,
+                random: false,
             }),
         ),
     ]

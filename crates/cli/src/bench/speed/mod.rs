@@ -96,7 +96,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
 fn strategies(args: &Args) -> Vec<(String, Strategy)> {
     let known = |name: &String| raddle_policy::parse(name).expect("raddle bug: clap has read it");
     if args.strategies.is_empty() {
-        raddle_policy::strategies().iter().map(|known| (known.name.to_owned(), known.strategy)).collect()
+        raddle_policy::strategies()
+            .iter()
+            .filter(|known| known.strategy.samples())
+            .map(|known| (known.name.to_owned(), known.strategy))
+            .collect()
     } else {
         args.strategies.iter().map(|name| (name.clone(), known(name))).collect()
     }
