@@ -69,11 +69,15 @@ struct PutOff {
 pub struct Guided {
     known: Known,
     under: Under,
+    /// Of training runs.
+    seed: u64,
     /// Breaks ties: which of several wishes at a node comes first. The first one, if there is none.
     dice: Option<Rng>,
     /// The last run, and one node for each of its steps that the search has not left for good.
     path: Path,
     nodes: Vec<Node>,
+    /// Training runs that are left.
+    training: u64,
     begun: bool,
     /// Nodes before this one belong to another part of the search.
     floor: usize,
@@ -90,9 +94,11 @@ impl Guided {
         Guided {
             known,
             under,
+            seed,
             dice: (seed != 0).then(|| Rng::new(seed)),
             path: Path::default(),
             nodes: Vec::new(),
+            training: 0,
             begun: false,
             floor: 0,
             tried: BTreeMap::new(),
@@ -101,14 +107,15 @@ impl Guided {
         }
     }
 
+    /// The same with so many random runs to learn from first.
+    #[must_use]
+    pub fn after_training(self, runs: u64) -> Guided {
+        Guided { training: runs, ..self }
+    }
+
     /// What is known.
     pub fn known(&self) -> &Known {
         &self.known
-    }
-
-    /// The same, to add to it.
-    pub fn known_mut(&mut self) -> &mut Known {
-        &mut self.known
     }
 
     /// Goes back for what was never seen: each operation is held against the steps that it races with.
@@ -263,6 +270,10 @@ impl Guided {
 
 impl Search for Guided {
     fn next(&mut self) -> Option<Request> {
+        if self.training > 0 {
+            let seed = Rng::seed_of_run(self.seed, self.training);
+            return Some(Request { random: Some(seed), ..Request::new(vec![Step::default()]) });
+        }
         if !self.begun {
             self.begun = true;
             return Some(Request::new(vec![Step::default()]));
@@ -287,6 +298,10 @@ impl Search for Guided {
         self.known.look(trace);
         if *verdict == Verdict::Finished {
             self.known.learn(trace);
+        }
+        if self.training > 0 {
+            self.training -= 1;
+            return;
         }
         let old = self.nodes.len().saturating_sub(1);
         self.path.follow(trace, plan.spurious_max, old);
