@@ -1,16 +1,16 @@
 //! `hapset`: the examples of the paper, and what can be said of a search that is not complete.
 
-use crate::common::{everywhere, for_programs, search};
+use crate::common::{Explored, everywhere, for_programs, search};
 use raddle_analysis::hapset::of_trace;
 use raddle_explore::Exhausted;
 use raddle_explore::hapset::{Guided, Known, Under};
-use raddle_explore::target::{Run, Target};
+use raddle_explore::target::Target;
 use raddle_model::{HapSets, Plan, SiteId, SpinMode, Statement, Verdict};
 use raddle_toy::Instr::{AssertNot, JumpIf, Load, Lock, Store, Unlock, Yield};
 use raddle_toy::{How, Object, Program, ToyRun, ToyTarget, Val, site_of};
 use std::collections::BTreeSet;
 
-fn guided(program: &Program, plan: &Plan, seed: u64, under: Under) -> (Vec<Run>, Exhausted) {
+fn guided(program: &Program, plan: &Plan, seed: u64, under: Under) -> (Vec<Explored>, Exhausted) {
     search(program, plan, Guided::new(Known::default(), under, seed), 20_000)
 }
 
@@ -48,7 +48,7 @@ fn figure_2_takes_two_runs() {
     assert_eq!(runs.len(), 2);
     assert_eq!(exhausted, Exhausted::Within(String::from("as far as HaPSets tell them apart")));
     let (f, g, b, c) = (site_of(1, 0), site_of(1, 1), site_of(2, 0), site_of(2, 1));
-    let pairs = |run: &Run| -> Vec<(SiteId, SiteId)> {
+    let pairs = |run: &Explored| -> Vec<(SiteId, SiteId)> {
         of_trace(&run.trace).iter().map(|pair| (pair.of, pair.before)).collect()
     };
     assert_eq!(pairs(&runs[0]), [(b, f), (c, g)], "HaPSet[c] = {{g}}, HaPSet[b] = {{f}}");
@@ -81,7 +81,7 @@ fn random_programs_are_covered() {
         if let Some(run) = runs.iter().find(|run| !real.contains(&run.digest.fingerprint)) {
             return Err(format!("a run that enumeration does not know: {:?}", run.digest.verdict));
         }
-        let sets = |run: &Run| of_trace(&run.trace).iter().copied().collect::<Vec<_>>();
+        let sets = |run: &Explored| of_trace(&run.trace).iter().copied().collect::<Vec<_>>();
         let finished = runs.iter().filter(|run| run.digest.verdict == Verdict::Finished);
         let seen: HapSets = finished.flat_map(sets).collect();
         let there = good(all);
