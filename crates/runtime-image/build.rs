@@ -24,13 +24,16 @@ fn main() {
     }
     let built = build(&crates.join("runtime"), &out);
     let library = built.join("libraddle_rt.so");
-    let exports = exports(&library);
-    let dynamic: String = exports.lines().map(|name| format!("{name};\n")).collect();
-    fs::write(out.join("raddle_rt.list"), format!("{{\n{dynamic}}};\n"))
-        .expect("the output directory is writable");
-    let list = out.join("raddle_rt.exports");
-    fs::write(&list, exports).expect("the output directory is writable");
-    pack(&built.join("libraddle_rt.a"), &list, &out.join("raddle_rt.o"));
+    let named = exports(&library);
+    let hooks: Vec<String> =
+        named.iter().filter_map(|name| name.strip_prefix(HOOK)).map(ToOwned::to_owned).collect();
+    let exports = || named.iter().map(|name| name.strip_prefix(HOOK).unwrap_or(name));
+    let write =
+        |file: &str, text: String| fs::write(out.join(file), text).expect("the output directory is writable");
+    write("raddle_rt.exports", exports().map(|name| format!("{name}\n")).collect());
+    let dynamic: String = exports().map(|name| format!("{name};\n")).collect();
+    write("raddle_rt.list", format!("{{\n{dynamic}}};\n"));
+    pack(&built.join("libraddle_rt.a"), &out.join("raddle_rt.exports"), &hooks, &out.join("raddle_rt.o"));
     fs::copy(&library, out.join("raddle_rt.so")).expect("the library was built");
 }
 
@@ -61,24 +64,44 @@ fn build(runtime: &Path, out: &Path) -> PathBuf {
     target.join("runtime")
 }
 
+/// Functions that the runtime itself needs and also interposes: see `crates/runtime/src/strings.rs`.
+const OWN: &[&str] = &["memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen"];
+/// What the names of interposed functions of that kind begin with.
+const HOOK: &str = "raddle_hook_";
+
 /// What a shared library exports is what the crate has given a name.
-fn exports(library: &Path) -> String {
+fn exports(library: &Path) -> Vec<String> {
     let mut command = Command::new("nm");
     command.args(["-D", "--defined-only"]).arg(library);
     let listing = run(command);
     let names = listing.lines().filter_map(|line| line.rsplit(' ').next());
-    let mut names: Vec<&str> = names.filter(|name| *name != "rust_eh_personality").collect();
+    let ours = names.filter(|name| *name != "rust_eh_personality" && !name.starts_with("raddle_own_"));
+    let mut names: Vec<String> = ours.map(ToOwned::to_owned).collect();
     names.sort_unstable();
-    names.iter().map(|name| format!("{name}\n")).collect()
+    names
 }
 
-fn pack(archive: &Path, exports: &Path, object: &Path) {
-    let whole = object.with_extension("whole.o");
+/// One object file: first everything as it was compiled, then with each function under its right name, then with
+/// nothing else in sight.
+fn pack(archive: &Path, exports: &Path, hooks: &[String], object: &Path) {
+    let [whole, renamed, joined] = ["whole.o", "renamed.o", "joined.o"].map(|end| object.with_extension(end));
     let mut link = Command::new("ld");
     link.args(["-r", "--force-group-allocation", "--whole-archive"]).arg(archive).arg("-o").arg(&whole);
     run(link);
+    let mut rename = Command::new("objcopy");
+    for name in OWN {
+        rename.arg(format!("--redefine-sym={name}=raddle_own_{name}"));
+    }
+    for hook in hooks {
+        rename.arg(format!("--redefine-sym={HOOK}{hook}={hook}"));
+    }
+    rename.arg(&whole).arg(&renamed);
+    run(rename);
+    let mut join = Command::new("ld");
+    join.arg("-r").arg(&renamed).arg("-o").arg(&joined);
+    run(join);
     let mut hide = Command::new("objcopy");
-    hide.arg(format!("--keep-global-symbols={}", exports.display())).arg(&whole).arg(object);
+    hide.arg(format!("--keep-global-symbols={}", exports.display())).arg(&joined).arg(object);
     run(hide);
 }
 

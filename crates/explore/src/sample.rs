@@ -89,6 +89,7 @@ impl Explorer for Sample {
         }
         if !self.plan.points.all_accesses {
             new |= self.add_points(digest.learned.races.iter().flat_map(|race| race.sites));
+            new |= self.add_points(digest.learned.shared.iter().copied());
         }
         self.grown |= new;
         if new { Flow::Stop } else { Flow::Continue }

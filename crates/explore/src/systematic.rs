@@ -160,6 +160,7 @@ impl<S: Search> Searcher for Core<S> {
     fn learn(&mut self, plan: &Plan, digest: &Digest, trace: &Trace) {
         if !self.plan.points.all_accesses {
             self.add_points(digest.learned.races.iter().flat_map(|race| race.sites));
+            self.add_points(digest.learned.shared.iter().copied());
         }
         let Reached { cut, spin, timeouts } = trace.log.reached;
         self.reached.cut |= cut;

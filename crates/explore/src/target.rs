@@ -53,6 +53,9 @@ pub struct Learned {
     pub weak_orders: bool,
     /// Races that are unordered in this run.
     pub races: Vec<RaceFound>,
+    /// Sites of plain accesses to memory that is raced for, beyond those of the races: sharedness belongs to the
+    /// location, so each of them must be a point.
+    pub shared: Vec<SiteId>,
     /// Potential deadlocks, in those runs in which the target looked for them.
     pub cycles: Vec<CycleFound>,
     /// HaPSets, if the target was asked for them.

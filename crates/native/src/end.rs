@@ -75,8 +75,24 @@ fn make_report(run: &mut Run) -> RunReport {
         races: watch
             .races
             .iter()
-            .map(|race| Race { sites: [race.earlier.site, race.site], message: race.message(world) })
+            .map(|race| {
+                let what = run.blocks.describe(race.address, world);
+                let what = what.as_deref().unwrap_or(if run.on_stack(race.address) {
+                    "a variable on a stack"
+                } else {
+                    report::NAMELESS
+                });
+                Race {
+                    sites: [race.earlier.site, race.site],
+                    message: race.message(what, world),
+                    place: run
+                        .modules
+                        .locate(race.address)
+                        .map(|(module, offset)| (module as u32, offset as u64)),
+                }
+            })
             .collect(),
+        shared: watch.shared().to_vec(),
         cycles: cycles.iter().map(|cycle| cycle.edges.iter().map(edges).collect::<Vec<_>>()).collect(),
         recorded,
     }

@@ -5,9 +5,12 @@
 
 extern crate alloc;
 
+pub mod blocks;
 pub mod end;
 pub mod fiber;
+pub mod futex;
 pub mod heap;
+pub mod io;
 pub mod libc;
 pub mod locks;
 pub mod objects;

@@ -2,7 +2,7 @@
 //! engine's world keeps their state; of the program's memory only what libc writes there when an object is made
 //! is looked at. Results are those of pthread: 0 or an error number.
 
-use crate::run::{Run, arrive, with};
+use crate::run::{Run, arrive, check_memory, with};
 use raddle_model::objects::State;
 use raddle_model::objects::barrier::Barrier;
 use raddle_model::objects::condvar::Condvar;
@@ -77,11 +77,13 @@ impl Run {
     }
 }
 
+/// What every lock has at least, to be looked at before and after a wait: it may lie in memory that is freed.
+const TOUCHED: usize = 4;
+
 fn place(address: usize, pc: usize, state: impl FnOnce() -> State) -> (ObjectId, SiteId) {
-    with(|run| {
-        let site = run.site(pc);
-        (run.object(address, site, state), site)
-    })
+    let site = with(|run| run.site(pc));
+    check_memory(address, TOUCHED, true, site);
+    with(|run| (run.object(address, site, state), site))
 }
 
 /// The object at the address begins anew.
@@ -117,24 +119,28 @@ pub fn destroy(address: usize) -> i32 {
 
 /// Takes a mutex.
 pub fn lock(address: usize, patience: Patience, pc: usize) -> i32 {
-    let (object, site, held) = with(|run| {
-        let site = run.site(pc);
-        let object = run.mutex(address, site);
-        (object, site, run.holds(object))
-    });
+    let (object, site, held) = held(address, pc);
     if held && mutex_kind(address) == ERROR_CHECKING {
         return if patience == Patience::None { error::BUSY } else { error::DEADLOCK };
     }
-    code(arrive(patience.apply(Op::new(Kind::Lock, object, site))))
+    let outcome = arrive(patience.apply(Op::new(Kind::Lock, object, site)));
+    check_memory(address, TOUCHED, true, site);
+    code(outcome)
+}
+
+/// A mutex, and whether the running task holds it.
+fn held(address: usize, pc: usize) -> (ObjectId, SiteId, bool) {
+    let site = with(|run| run.site(pc));
+    check_memory(address, TOUCHED, true, site);
+    with(|run| {
+        let object = run.mutex(address, site);
+        (object, site, run.holds(object))
+    })
 }
 
 /// Gives a mutex back.
 pub fn unlock(address: usize, pc: usize) -> i32 {
-    let (object, site, held) = with(|run| {
-        let site = run.site(pc);
-        let object = run.mutex(address, site);
-        (object, site, run.holds(object))
-    });
+    let (object, site, held) = held(address, pc);
     if !held && mutex_kind(address) == ERROR_CHECKING {
         return error::PERMISSION;
     }
@@ -179,10 +185,13 @@ pub fn cond_clock(address: usize) -> i32 {
 /// Waits at a condition variable.
 pub fn cond_wait(address: usize, mutex: usize, patience: Patience, pc: usize) -> i32 {
     let (object, site) = condvar(address, pc);
-    let mutex = with(|run| run.mutex(mutex, site));
-    let op = patience.apply(Op::new(Kind::Wait, object, site).second(mutex));
+    check_memory(mutex, TOUCHED, true, site);
+    let second = with(|run| run.mutex(mutex, site));
+    let op = patience.apply(Op::new(Kind::Wait, object, site).second(second));
     arrive(op);
-    code(arrive(Op { kind: Kind::Wake, ..op }))
+    let outcome = arrive(Op { kind: Kind::Wake, ..op });
+    check_memory(mutex, TOUCHED, true, site);
+    code(outcome)
 }
 
 /// Wakes one or all who wait.

@@ -1,12 +1,16 @@
 //! The run that this process is in. Whatever the program does that others could notice goes through here: it
 //! says what the task is about to do, and comes back when that has happened.
 
+use crate::blocks::{Blocks, Deed, Fault, Freed};
 use crate::fiber::{self, Fiber, Stack};
+use crate::futex::Queue;
+use crate::io::Waiters;
 use crate::objects::{Objects, WORD};
 use crate::shadow::{Access, How};
 use crate::site::Modules;
 use crate::watch::Watch;
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -39,11 +43,20 @@ pub struct Thread {
     pub buried: bool,
     /// Values of thread-specific keys.
     pub specifics: Vec<usize>,
+    /// How many random numbers it has drawn.
+    draws: u64,
 }
 
 impl Thread {
     fn new(fiber: Fiber, maker: Option<TaskId>) -> Thread {
-        Thread { fiber: Box::new(fiber), maker, detached: false, buried: false, specifics: Vec::new() }
+        Thread {
+            fiber: Box::new(fiber),
+            maker,
+            detached: false,
+            buried: false,
+            specifics: Vec::new(),
+            draws: 0,
+        }
     }
 }
 
@@ -60,6 +73,8 @@ pub struct Run {
     pub objects: Objects,
     /// Where the program's code lies.
     pub modules: Modules,
+    /// The program's heap.
+    pub blocks: Blocks,
     /// Stacks of threads that are over.
     pub stacks: Vec<Stack>,
     /// Where the policy is asked; the engine has the same.
@@ -70,6 +85,10 @@ pub struct Run {
     several: bool,
     /// Destructors of thread-specific keys; none for a key that is not in use.
     pub keys: Vec<Option<usize>>,
+    /// Who waits at which futex.
+    pub futexes: Queue,
+    /// Who waits for which files.
+    pub waiters: Waiters,
     /// What the process exits with, once it is known.
     pub exit_code: Option<i32>,
 }
@@ -175,11 +194,14 @@ impl Run {
             running: TaskId::MAIN,
             objects: Objects::default(),
             modules,
+            blocks: Blocks::default(),
             stacks: Vec::new(),
             points: PointSet::default(),
             quiet: 0,
             several: false,
             keys: Vec::new(),
+            futexes: Queue::default(),
+            waiters: Waiters::default(),
             exit_code: None,
         }
     }
@@ -262,6 +284,21 @@ impl Run {
         self.engine.observe(|watch, world| watch.access(&access, world));
     }
 
+    /// Whether an address lies on the stack of a thread that the program has made.
+    pub fn on_stack(&self, address: usize) -> bool {
+        self.threads.iter().skip(1).any(|thread| {
+            let (start, end) = thread.fiber.stack_range();
+            (start..end).contains(&address)
+        })
+    }
+
+    /// A number that looks random, and is the same in every run in which the task has come as far.
+    pub fn draw(&mut self) -> u64 {
+        let draws = &mut self.threads[self.running.index()].draws;
+        *draws += 1;
+        raddle_model::hash::mix(self.engine.world().task(self.running).name, *draws)
+    }
+
     /// Memory is given out anew: nothing that was there matters.
     pub fn forget(&mut self, start: usize, size: usize) {
         if self.several {
@@ -280,10 +317,16 @@ pub fn access(address: usize, size: usize, write: bool, pc: usize) {
 }
 
 fn controlled_access(address: usize, size: usize, write: bool, pc: usize) {
-    let Some((site, point)) = with(|run| run.look(pc)) else { return };
+    let Some((site, point)) = with(|run| run.look(pc)) else {
+        if !with(|run| run.blocks.check(address, size)) {
+            check_memory(address, size, write, with(|run| run.site(pc)));
+        }
+        return;
+    };
     if point {
         arrive_at_memory(address, size, write, site);
     }
+    check_memory(address, size, write, site);
     with(|run| {
         if run.several {
             run.note(address, size, How { write, atomic: false }, site);
@@ -313,29 +356,86 @@ fn arrive_at_memory(address: usize, size: usize, write: bool, site: SiteId) {
 /// Bytes of a freed block that are looked at: who accesses it at the same time mostly does so at its beginning.
 const FREED_MAX: usize = 4096;
 
-/// Memory is about to be given back: for others that is a write.
-pub fn freed(address: usize, size: usize, pc: usize) {
+/// Libc has given out `raw`, of which the program gets `size` bytes from `start` on.
+pub fn allocated(raw: usize, start: usize, size: usize, pc: usize) {
     with(|run| {
-        if run.several {
-            let site = run.site(pc);
-            run.note(address, size.min(FREED_MAX), How { write: true, atomic: false }, site);
-        }
+        run.forget(start, size);
+        let made = Deed { task: run.running, site: run.site(pc) };
+        run.blocks.give(raw, start, size, made);
     });
 }
 
-/// An atomic access that is about to happen; it happens when this returns. Gives back the object.
-pub fn atomic(kind: Kind, address: usize, size: usize, order: Order, pc: usize) -> ObjectId {
+/// The program gives memory back: for others that is a write. Gives back what libc may have again.
+pub fn freed(start: usize, pc: usize) -> Vec<usize> {
+    let (site, freed) = with(|run| {
+        let site = run.site(pc);
+        let size = run.blocks.size(start).unwrap_or(0);
+        let freed = run.blocks.take(start, Deed { task: run.running, site }, run.engine.world());
+        if run.several && matches!(freed, Freed::Kept(_)) {
+            run.note(start, size.min(FREED_MAX), How { write: true, atomic: false }, site);
+        }
+        (site, freed)
+    });
+    match freed {
+        Freed::Kept(released) => released,
+        Freed::Foreign => vec![start],
+        Freed::Wrong(fault) => misused_memory(fault, site),
+    }
+}
+
+/// Looks whether the running task may touch these bytes. Ends the run if not.
+#[inline(always)]
+pub fn check_memory(address: usize, size: usize, write: bool, site: SiteId) {
+    if !with(|run| run.blocks.check(address, size)) {
+        let verb = if write { "writes" } else { "reads" };
+        misused_memory(with(|run| run.blocks.explain(address, size, verb, run.engine.world())), site);
+    }
+}
+
+#[cold]
+fn misused_memory(fault: Fault, site: SiteId) -> ! {
+    with(|run| {
+        let message = format!("{} {}", run.engine.world().path(run.running), fault.message);
+        let sites = [site].into_iter().chain(fault.sites).collect();
+        run.engine.fail(Failure { kind: FailureKind::Memory, message, tasks: vec![run.running], sites });
+    });
+    crate::end::over()
+}
+
+/// An atomic access whose turn has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Atomic {
+    /// What is accessed.
+    pub object: ObjectId,
+    site: SiteId,
+    address: usize,
+    size: usize,
+}
+
+/// An atomic access that is about to happen. It happens when this returns; what came of it is then told by
+/// [`atomic_done`].
+pub fn atomic(kind: Kind, address: usize, size: usize, order: Order, pc: usize) -> Atomic {
     let (object, site) = with(|run| {
         let site = run.site(pc);
         (run.word(address, site, State::Atomic), site)
     });
     arrive(Op::new(kind, object, site).order(order));
+    check_memory(address, size, kind != Kind::Load, site);
+    Atomic { object, site, address, size }
+}
+
+/// The access has happened. A compare-exchange that `failed` was a load with this order.
+pub fn atomic_done(atomic: Atomic, write: bool, failed: Option<Order>) {
     with(|run| {
+        if let Some(order) = failed {
+            run.engine.analysis_mut().failed_exchange(order);
+        }
         if run.several {
-            run.note(address, size, How { write: kind != Kind::Load, atomic: true }, site);
+            let how = How { write, atomic: true };
+            let Atomic { address, size, site, .. } = atomic;
+            run.note(address, size, how, site);
         }
     });
-    object
 }
 
 /// The program has failed. Ends the run.

@@ -136,6 +136,7 @@ unsafe fn take_variable(mut environment: *mut *mut c_char) -> Option<&'static CS
 pub unsafe fn serve(environment: *mut *mut c_char) {
     // SAFETY: passed on to the caller.
     let Some(path) = (unsafe { take_variable(environment) }) else { return };
+    die_with_parent();
     let socket = connect(path.to_bytes());
     if socket < 0 {
         sys::exit(98);
@@ -368,15 +369,19 @@ impl Server {
     }
 }
 
+/// Nobody is left behind when the controller or the server is killed.
+fn die_with_parent() {
+    const SET_DEATH_SIGNAL: usize = 1;
+    // SAFETY: concerns this process alone.
+    unsafe { sys::call3(nr::PRCTL, SET_DEATH_SIGNAL, 9, 0) };
+}
+
 /// The copy becomes a run.
 fn begin(request: &Request, number: u64, modules: Modules) {
-    const DIE_WITH_PARENT: usize = 1;
     const SETPGID: usize = 109;
+    die_with_parent();
     // SAFETY: concerns this process alone.
-    unsafe {
-        sys::call3(nr::PRCTL, DIE_WITH_PARENT, 9, 0);
-        sys::call3(SETPGID, 0, 0, 0);
-    }
+    unsafe { sys::call3(SETPGID, 0, 0, 0) };
     let record = request.kind == request::RECORD;
     let mut run = Run::new(&request.plan, modules);
     let seed = if record { request.plan.seed } else { Rng::seed_of_run(request.plan.seed, number) };

@@ -5,6 +5,10 @@
 //! cells of ThreadSanitizer (Serebryany et al. 2011), with records thrown out in turn and not at random: a run
 //! reports the same each time. A race that is reported is one; when more than four unordered accesses meet in
 //! eight bytes, one may go unnoticed in this run.
+//!
+//! Where a race shows, all sites that have accessed these bytes in this run are told, and those that still will:
+//! sharedness belongs to the location, and each of them must be a scheduling point in later plans. A cell has room
+//! for four sites beyond those of its records.
 
 use crate::objects::ByAddress;
 use alloc::boxed::Box;
@@ -73,11 +77,110 @@ impl Record {
 }
 
 const RECORDS: usize = 4;
+const SITES: usize = 4;
 const GRANULE: usize = 8;
 const PAGE: usize = 4096;
 
-type Granule = [Record; RECORDS];
-type Page = [Granule; PAGE / GRANULE];
+/// What is known of eight bytes.
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    records: [Record; RECORDS],
+    // Sites of accesses that have no record any more. The last place tells that there was a race: then all sites
+    // have been told, and whoever comes later is told at once.
+    sites: [SiteId; SITES],
+}
+
+const NOTHING: Cell = Cell { records: [Record::NONE; RECORDS], sites: [SiteId::UNKNOWN; SITES] };
+
+/// Stands in the last place of a cell's sites.
+const RACY: SiteId = SiteId(u32::MAX);
+
+type Page = [Cell; PAGE / GRANULE];
+
+/// What an access has brought to light.
+#[derive(Default, Debug)]
+pub struct Findings {
+    /// Accesses that nothing orders before the one at hand.
+    pub races: Vec<Record>,
+    /// Sites that access what is raced for. Sorted.
+    pub shared: Vec<SiteId>,
+}
+
+impl Findings {
+    fn share(&mut self, site: SiteId) {
+        if site != SiteId::UNKNOWN
+            && let Err(at) = self.shared.binary_search(&site)
+        {
+            self.shared.insert(at, site);
+        }
+    }
+}
+
+impl Cell {
+    fn is_racy(&self) -> bool {
+        self.sites[SITES - 1] == RACY
+    }
+
+    fn knows(&self, site: SiteId) -> bool {
+        self.records.iter().any(|record| record.site == site) || self.sites.contains(&site)
+    }
+
+    /// A record is about to be replaced: its site is kept as long as there is room.
+    fn keep(&mut self, site: SiteId) {
+        if site != SiteId::UNKNOWN && !self.sites.contains(&site) {
+            let free = self.sites.iter().position(|&kept| kept == SiteId::UNKNOWN);
+            self.sites[free.unwrap_or(0)] = site;
+        }
+    }
+
+    fn tell(&mut self, findings: &mut Findings) {
+        self.records.iter().for_each(|record| findings.share(record.site));
+        self.sites.iter().filter(|&&site| site != RACY).for_each(|&site| findings.share(site));
+        self.sites[SITES - 1] = RACY;
+    }
+
+    /// Compares with all records and finds a place for the new one. Says whose turn it is to be thrown out next.
+    fn note(&mut self, record: Record, clocks: &Clocks, victim: usize, findings: &mut Findings) -> usize {
+        let task = record.task();
+        let known = self.knows(record.site);
+        let (mut place, mut raced) = (None, false);
+        for at in 0..RECORDS {
+            let old = self.records[at];
+            if old.time == 0 {
+                place = place.or(Some(at));
+                continue;
+            }
+            if old.mask & record.mask == 0 {
+                continue;
+            }
+            let ordered = old.task == record.task || clocks.before(old.epoch(), task);
+            let conflict = (old.how | record.how) & 1 != 0 && (old.how & record.how) & 2 == 0;
+            if !ordered && conflict {
+                findings.races.push(old);
+                raced = true;
+            }
+            // Whoever is unordered with what is ordered before a write is unordered with the write, too.
+            if ordered && (record.how & 1 != 0 || old.task == record.task) && record.covers(&old) {
+                if old.site != record.site {
+                    self.keep(old.site);
+                }
+                self.records[at] = Record::NONE;
+                place = Some(place.map_or(at, |place: usize| place.min(at)));
+            }
+        }
+        let at = place.unwrap_or(victim);
+        self.keep(self.records[at].site);
+        self.records[at] = record;
+        // The latest is compared first.
+        self.records.swap(0, at);
+        if raced && !self.is_racy() {
+            self.tell(findings);
+        } else if self.is_racy() && !known {
+            findings.share(record.site);
+        }
+        if place.is_some() { victim } else { victim % (RECORDS - 1) + 1 }
+    }
+}
 
 /// The shadow of all memory that was accessed.
 #[derive(Default, Debug)]
@@ -94,22 +197,21 @@ impl Shadow {
         if let Some((last, page)) = self.last
             && last == number
         {
-            // SAFETY: pages are boxed, and none is removed without forgetting `last`.
+            // SAFETY: pages are boxed, and none is ever removed.
             return unsafe { &mut *page };
         }
         let page = self.pages.entry(number).or_insert_with(|| {
-            // SAFETY: all zeros is `Record::NONE` in every place.
+            // SAFETY: all zeros is `NOTHING` in every place.
             unsafe { Box::<Page>::new_zeroed().assume_init() }
         });
         self.last = Some((number, &raw mut **page));
         page
     }
 
-    /// Notes an access, and tells of the records that nothing orders before it.
+    /// Notes an access at a time of its task's clock, and tells of the records that nothing orders before it.
     #[inline]
-    pub fn access(&mut self, access: &Access, clocks: &Clocks, races: &mut Vec<Record>) {
+    pub fn access(&mut self, access: &Access, time: i32, clocks: &Clocks, findings: &mut Findings) {
         let Access { address, size, how, task, site } = *access;
-        let time = clocks.now(task).time;
         let (mut at, end) = (address, address + size);
         while at < end {
             let granule = at & !(GRANULE - 1);
@@ -124,12 +226,8 @@ impl Shadow {
             };
             let victim = self.victim;
             let cell = &mut self.page(granule / PAGE)[granule % PAGE / GRANULE];
-            if cell[0].time == time && cell[0].task == record.task && cell[0].covers(&record) {
-                if cell[0].mask == record.mask && cell[0].how == record.how {
-                    cell[0].site = site;
-                }
-            } else {
-                self.victim = note(cell, record, clocks, victim, races);
+            if cell.records[0] != record && cell.records[1] != record {
+                self.victim = cell.note(record, clocks, victim, findings);
             }
             at = upto;
         }
@@ -152,47 +250,7 @@ impl Shadow {
         let from = start.max(number * PAGE) - number * PAGE;
         let upto = (start + size).min((number + 1) * PAGE) - number * PAGE;
         for granule in &mut page[from / GRANULE..upto.div_ceil(GRANULE)] {
-            *granule = [Record::NONE; RECORDS];
+            *granule = NOTHING;
         }
     }
-}
-
-/// Compares with all records and finds a place for the new one. Says whose turn it is to be thrown out next.
-fn note(
-    cell: &mut Granule,
-    record: Record,
-    clocks: &Clocks,
-    victim: usize,
-    races: &mut Vec<Record>,
-) -> usize {
-    let task = record.task();
-    let mut place = None;
-    for (at, old) in cell.iter_mut().enumerate() {
-        if old.time == 0 {
-            place = place.or(Some(at));
-            continue;
-        }
-        if old.mask & record.mask == 0 {
-            continue;
-        }
-        let ordered = old.task == record.task || clocks.before(old.epoch(), task);
-        let conflict = (old.how | record.how) & 1 != 0 && (old.how & record.how) & 2 == 0;
-        if !ordered && conflict {
-            races.push(*old);
-        }
-        // Whoever is unordered with what is ordered before a write is unordered with the write, too.
-        if ordered && (record.how & 1 != 0 || old.task == record.task) && record.covers(old) {
-            match place {
-                Some(_) => *old = Record::NONE,
-                None => place = Some(at),
-            }
-        }
-    }
-    let at = place.unwrap_or(victim);
-    cell[at] = record;
-    if at != 0 {
-        // The latest is compared first.
-        cell.swap(0, at);
-    }
-    if place.is_some() { victim } else { victim % (RECORDS - 1) + 1 }
 }

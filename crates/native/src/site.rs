@@ -101,13 +101,18 @@ impl Modules {
         }
     }
 
+    /// The module that an address lies in, and the offset there.
+    pub fn locate(&self, address: usize) -> Option<(usize, usize)> {
+        let mut modules = self.all.iter().enumerate();
+        let found = modules.find(|(_, module)| address >= module.start && address < module.end);
+        found.map(|(number, module)| (number, address - module.base))
+    }
+
     #[inline(never)]
     fn site_elsewhere(&mut self, address: usize) -> SiteId {
         for _ in 0..2 {
-            let mut modules = self.all.iter().enumerate();
-            let found = modules.find(|(_, module)| address >= module.start && address < module.end);
-            if let Some((number, module)) = found {
-                return site(number, address - module.base);
+            if let Some((number, offset)) = self.locate(address) {
+                return site(number, offset);
             }
             *self = Modules::find();
         }

@@ -15,6 +15,7 @@ pub mod nr {
     pub const MUNMAP: usize = 11;
     pub const SIGACTION: usize = 13;
     pub const SIGPROCMASK: usize = 14;
+    pub const SCHED_YIELD: usize = 24;
     pub const MREMAP: usize = 25;
     pub const GETPID: usize = 39;
     pub const SOCKET: usize = 41;

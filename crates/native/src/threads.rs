@@ -164,7 +164,12 @@ pub fn ended() -> ! {
     destroy_specifics();
     let (object, last) = with(|run| {
         let world = run.engine.world();
-        (world.task(run.running).object, world.live().nth(1).is_none())
+        // Those that have come to their own last operation will do nothing any more.
+        let goes_on = |task: TaskId| {
+            let other = world.task(task);
+            task != run.running && !(other.life == Life::Pending && other.op.kind == Kind::Exit)
+        };
+        (world.task(run.running).object, !world.live().any(goes_on))
     });
     if last {
         // SAFETY: what libc does when its last thread ends.

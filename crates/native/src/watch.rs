@@ -1,6 +1,6 @@
 //! What is watched in every run of a native program.
 
-use crate::shadow::{Access, How, Record, Shadow};
+use crate::shadow::{Access, Findings, How, Record, Shadow};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -19,11 +19,13 @@ pub struct Race {
     pub site: SiteId,
     /// How it was done.
     pub how: How,
+    /// What was accessed.
+    pub address: usize,
 }
 
 impl Race {
-    /// For people.
-    pub fn message(&self, world: &World) -> String {
+    /// For people; `what` says which memory it is.
+    pub fn message(&self, what: &str, world: &World) -> String {
         let verb = |how: How| match (how.write, how.atomic) {
             (true, true) => "writes atomically",
             (true, false) => "writes",
@@ -32,7 +34,7 @@ impl Race {
         };
         let (first, second) = (world.path(self.earlier.task()), world.path(self.task));
         format!(
-            "{first} {}, then {second} {} the same memory, and nothing orders them",
+            "{first} {} {what}, then {second} {} it, and nothing orders them",
             verb(self.earlier.how()),
             verb(self.how)
         )
@@ -58,7 +60,9 @@ pub struct Watch {
     reported: Vec<[SiteId; 2]>,
     // A read-modify-write that may yet turn out to have failed.
     unsettled: Option<Event>,
-    found: Vec<Record>,
+    // When the last atomic access happened: a release, which it may be, begins a new time.
+    atomic_time: i32,
+    found: Findings,
 }
 
 impl Watch {
@@ -82,23 +86,32 @@ impl Watch {
         if self.unsettled.is_some() {
             self.settle(world);
         }
-        self.shadow.access(access, &self.clocks, &mut self.found);
-        if !self.found.is_empty() {
+        let time = match access.how.atomic {
+            true => self.atomic_time,
+            false => self.clocks.now(access.task).time,
+        };
+        self.shadow.access(access, time, &self.clocks, &mut self.found);
+        if !self.found.races.is_empty() {
             self.report(access);
         }
     }
 
     #[cold]
     fn report(&mut self, access: &Access) {
-        let Access { how, task, site, .. } = *access;
-        for earlier in self.found.drain(..) {
+        let Access { how, task, site, address, .. } = *access;
+        for earlier in core::mem::take(&mut self.found.races) {
             let mut pair = [earlier.site, site];
             pair.sort_unstable();
             if let Err(at) = self.reported.binary_search(&pair) {
                 self.reported.insert(at, pair);
-                self.races.push(Race { earlier, task, site, how });
+                self.races.push(Race { earlier, task, site, how, address });
             }
         }
+    }
+
+    /// Sites that access memory which is raced for in this run.
+    pub fn shared(&self) -> &[SiteId] {
+        &self.found.shared
     }
 
     /// Memory is given out anew.
@@ -108,6 +121,10 @@ impl Watch {
 
     fn attend(&mut self, event: &Event, world: &World) {
         self.settle(world);
+        let atomic = matches!(event.op.kind, Kind::Load | Kind::Store | Kind::Rmw);
+        if atomic {
+            self.atomic_time = self.clocks.now(event.task).time;
+        }
         if event.op.kind == Kind::Rmw {
             self.unsettled = Some(*event);
         } else {
@@ -119,7 +136,6 @@ impl Watch {
         if let Some(recorder) = &mut self.recorder {
             recorder.events.push(*event);
         }
-        let atomic = matches!(event.op.kind, Kind::Load | Kind::Store | Kind::Rmw);
         self.weak_orders |= atomic && event.op.order != Order::SeqCst;
     }
 }

@@ -4,7 +4,7 @@
 use core::sync::atomic::Ordering::SeqCst;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, fence};
 use raddle_model::{Kind, ObjectId, Op, Order};
-use raddle_native::run::{self, active, with};
+use raddle_native::run::{self, Atomic, active, with};
 
 /// The order that C's number stands for. Consume is treated as acquire, as compilers do.
 fn order(number: i32) -> Order {
@@ -17,21 +17,24 @@ fn order(number: i32) -> Order {
     }
 }
 
-fn arrive(kind: Kind, address: usize, size: usize, memory_order: i32, pc: usize) -> Option<ObjectId> {
+fn arrive(kind: Kind, address: usize, size: usize, memory_order: i32, pc: usize) -> Option<Atomic> {
     active().then(|| run::atomic(kind, address, size, order(memory_order), pc))
 }
 
-/// The value is what it was: who waits for a change need not look again.
-fn unchanged(object: Option<ObjectId>) {
-    if let Some(object) = object {
-        with(|run| run.engine.unchanged(object));
+/// It has happened. If the value is what it was, who waits for a change need not look again.
+fn done(atomic: Option<Atomic>, write: bool, changed: bool) {
+    if let Some(atomic) = atomic {
+        run::atomic_done(atomic, write, None);
+        if write && !changed {
+            with(|run| run.engine.unchanged(atomic.object));
+        }
     }
 }
 
-fn failed(object: Option<ObjectId>, memory_order: i32) {
-    if object.is_some() {
-        with(|run| run.engine.analysis_mut().failed_exchange(order(memory_order)));
-        unchanged(object);
+fn failed(atomic: Option<Atomic>, memory_order: i32) {
+    if let Some(atomic) = atomic {
+        run::atomic_done(atomic, false, Some(order(memory_order)));
+        with(|run| run.engine.unchanged(atomic.object));
     }
 }
 
@@ -50,24 +53,22 @@ macro_rules! atomics {
             }
 
             pub(super) unsafe extern "C" fn load(address: usize, order: i32, pc: usize) -> $int {
-                arrive(Kind::Load, address, SIZE, order, pc);
+                let atomic = arrive(Kind::Load, address, SIZE, order, pc);
+                done(atomic, false, false);
                 at(address).load(SeqCst)
             }
 
             pub(super) unsafe extern "C" fn store(address: usize, value: $int, order: i32, pc: usize) {
-                let object = arrive(Kind::Store, address, SIZE, order, pc);
-                if at(address).swap(value, SeqCst) == value {
-                    unchanged(object);
-                }
+                let atomic = arrive(Kind::Store, address, SIZE, order, pc);
+                let old = at(address).swap(value, SeqCst);
+                done(atomic, true, old != value);
             }
 
             fn change(address: usize, order: i32, pc: usize, how: impl Fn($int) -> $int) -> $int {
-                let object = arrive(Kind::Rmw, address, SIZE, order, pc);
+                let atomic = arrive(Kind::Rmw, address, SIZE, order, pc);
                 let result = at(address).fetch_update(SeqCst, SeqCst, |old| Some(how(old)));
                 let (Ok(old) | Err(old)) = result;
-                if how(old) == old {
-                    unchanged(object);
-                }
+                done(atomic, true, how(old) != old);
                 old
             }
 
@@ -133,12 +134,11 @@ macro_rules! atomics {
                 failure: i32,
                 pc: usize,
             ) -> Result<$int, $int> {
-                let object = arrive(Kind::Rmw, address, SIZE, order, pc);
+                let atomic = arrive(Kind::Rmw, address, SIZE, order, pc);
                 let result = at(address).compare_exchange(expected, value, SeqCst, SeqCst);
                 match result {
-                    Ok(_) if expected == value => unchanged(object),
-                    Ok(_) => {}
-                    Err(_) => failed(object, failure),
+                    Ok(_) => done(atomic, true, expected != value),
+                    Err(_) => failed(atomic, failure),
                 }
                 result
             }

@@ -13,18 +13,22 @@ extern crate std;
 mod hook;
 
 pub mod atomics;
+pub mod c11;
 pub mod clocks;
 pub mod ends;
+pub mod files;
 pub mod memory;
+pub mod processes;
 pub mod pthread;
 pub mod start;
+pub mod strings;
 pub mod sync;
+pub mod syscalls;
 pub mod tsan;
 
 /// Tells a program that is linked to us from others, without starting it.
-#[cfg_attr(panic = "abort", unsafe(no_mangle))]
-#[expect(non_upper_case_globals, reason = "a name for the linker, like the functions'")]
-pub static raddle_runtime_version: u32 = 1;
+#[cfg_attr(panic = "abort", unsafe(export_name = "raddle_runtime_version"))]
+pub static VERSION: u32 = 1;
 
 #[cfg(panic = "abort")]
 mod lonely {

@@ -315,9 +315,10 @@ unsafe extern "C" fn guard_release(guard: *mut u8, pc: usize) {
     const RELEASE: raddle_model::Order = raddle_model::Order::Release;
     if active() {
         // Who looks at the guard before it calls us does so by an atomic load.
-        run::atomic(raddle_model::Kind::Store, guard as usize, 1, RELEASE, pc);
+        let atomic = run::atomic(raddle_model::Kind::Store, guard as usize, 1, RELEASE, pc);
         // SAFETY: the program's own guard.
         unsafe { guard.write_volatile(1) };
+        run::atomic_done(atomic, true, None);
         locks::once_leave(guard as usize, true, pc);
     } else {
         // SAFETY: our own argument.

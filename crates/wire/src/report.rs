@@ -16,9 +16,14 @@ use raddle_model::{ObjectInfo, SiteId, Trace, Verdict};
 pub struct Race {
     /// The earlier access first.
     pub sites: [SiteId; 2],
-    /// For people.
+    /// For people. It says [`NAMELESS`] where the variable's name belongs, if only the reader can know it.
     pub message: String,
+    /// Module and offset of a static variable.
+    pub place: Option<(u32, u64)>,
 }
+
+/// What a variable is called whose name the program does not know itself.
+pub const NAMELESS: &str = "some memory";
 
 /// A task that waits for a lock while it holds another.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -65,6 +70,8 @@ pub struct RunReport {
     pub weak_orders: bool,
     /// Races of the run.
     pub races: Vec<Race>,
+    /// Sites that access memory which is raced for: they must be scheduling points in later plans.
+    pub shared: Vec<SiteId>,
     /// Potential deadlocks: each a cycle of waits.
     pub cycles: Vec<Vec<Edge>>,
     /// Present if it was asked for.

@@ -8,15 +8,19 @@ use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, TaskId, Trace, Verdi
 use raddle_native::server::reply;
 use raddle_native::site::OFFSET_BITS;
 use raddle_symbols::Symbolizer;
-use raddle_wire::report::{self, Recorded, RunReport};
+use raddle_wire::report::{self, NAMELESS, Recorded, RunReport};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// A native program.
+///
+/// Runs are sampled on one server and recorded on another: each has drawn an address layout of its own, so a run
+/// that depends on addresses does not repeat, and is found out by that.
 pub(crate) struct NativeTarget {
     program: Program,
     server: Server,
+    recorder: Server,
     /// Files whose code was run, by number.
     modules: Vec<PathBuf>,
     /// The exit code that is no failure: given, or that of the first run that exited.
@@ -28,11 +32,12 @@ pub(crate) struct NativeTarget {
 impl NativeTarget {
     /// Starts a program.
     pub(crate) fn start(program: Program, expected_exit: Option<i32>) -> Result<NativeTarget, TargetError> {
-        let server = Server::start(&program)?;
+        let (server, recorder) = (Server::start(&program)?, Server::start(&program)?);
         let modules = vec![program.path.clone()];
         Ok(NativeTarget {
             program,
             server,
+            recorder,
             modules,
             expected_exit,
             output: Default::default(),
@@ -93,11 +98,8 @@ impl NativeTarget {
         let learned = Learned {
             releases: report.releases,
             weak_orders: report.weak_orders,
-            races: report
-                .races
-                .into_iter()
-                .map(|r| RaceFound { sites: r.sites, message: r.message })
-                .collect(),
+            races: report.races.into_iter().map(|race| self.named(race)).collect(),
+            shared: report.shared,
             cycles: report.cycles.into_iter().map(cycle).collect(),
             ..Learned::default()
         };
@@ -112,6 +114,40 @@ impl NativeTarget {
             learned,
         };
         Ok((digest, report.recorded))
+    }
+
+    /// A race, with the name of its variable if that is a static one.
+    fn named(&self, race: report::Race) -> RaceFound {
+        let module = race.place.and_then(|(module, _)| self.modules.get(module as usize));
+        let variable = match (module, race.place) {
+            (Some(module), Some((_, offset))) => self.symbols.borrow_mut().variable(module, offset),
+            _ => None,
+        };
+        let message = match variable {
+            Some(variable) => race.message.replacen(NAMELESS, &format!("`{}`", variable.path), 1),
+            None => race.message,
+        };
+        RaceFound { sites: race.sites, message }
+    }
+
+    /// The first run of a campaign is done on the other server, too, whether it fails or not: the two must agree.
+    fn compare(&mut self, plan: &Plan, digest: &mut Digest) -> Result<(), TargetError> {
+        let again = self.run(&Plan { seed: digest.seed, ..plan.clone() })?.digest;
+        let hangs = |verdict: &Verdict| matches!(verdict, Verdict::Failed(f) if f.kind == FailureKind::Hang);
+        let differ = again.fingerprint != digest.fingerprint || again.steps != digest.steps;
+        if differ && !hangs(&digest.verdict) && !hangs(&again.verdict) {
+            digest.verdict = Verdict::Failed(Failure {
+                kind: FailureKind::Nondeterminism,
+                message: format!(
+                    "the same plan gives another run in another process: {} steps there, {} here. Does the program \
+                     depend on addresses, on the process's number, or on something outside of it?",
+                    digest.steps, again.steps
+                ),
+                tasks: Vec::new(),
+                sites: Vec::new(),
+            });
+        }
+        Ok(())
     }
 
     /// An exit code is a failure if it is not the one that was expected.
@@ -157,6 +193,7 @@ fn silent(kind: FailureKind, message: String, site: Option<SiteId>) -> RunReport
         releases: false,
         weak_orders: false,
         races: Vec::new(),
+        shared: Vec::new(),
         cycles: Vec::new(),
         recorded: None,
     }
@@ -169,11 +206,11 @@ fn cycle(edges: Vec<report::Edge>) -> CycleFound {
 
 impl Target for NativeTarget {
     fn run(&mut self, plan: &Plan) -> Result<Run, TargetError> {
-        self.server.request(plan, 0..1, true)?;
-        let reply = self.server.receive()?;
+        self.recorder.request(plan, 0..1, true)?;
+        let reply = self.recorder.receive()?;
         let (digest, recorded) = self.digest(&reply, 0, plan.seed)?;
-        self.output = self.server.output();
-        let done = self.server.receive()?;
+        self.output = self.recorder.output();
+        let done = self.recorder.receive()?;
         assert!(done.kind == reply::DONE, "raddle bug: one run was asked for and there is more");
         let (trace, objects, tasks) = match recorded {
             Some(recorded) => {
@@ -196,7 +233,10 @@ impl Target for NativeTarget {
             if flow == Flow::Stop {
                 continue;
             }
-            let (digest, _) = self.digest(&reply, reply.run, Rng::seed_of_run(plan.seed, reply.run))?;
+            let (mut digest, _) = self.digest(&reply, reply.run, Rng::seed_of_run(plan.seed, reply.run))?;
+            if reply.run == 0 {
+                self.compare(plan, &mut digest)?;
+            }
             flow = sink.run(&digest);
             if flow == Flow::Stop {
                 self.server.stop()?;

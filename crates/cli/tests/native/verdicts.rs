@@ -37,3 +37,96 @@ fn dormant_programs_run_by_themselves() {
     let output = std::process::Command::new(build("sections.c")).output().expect("the program starts");
     assert!(output.status.success());
 }
+
+/// The kinds of failures of one way to end.
+fn ends(how: &str) -> (Vec<String>, String) {
+    let out = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let mut command = raddle();
+    command.args([
+        "run",
+        "--format",
+        "json",
+        "--runs",
+        "20",
+        "--time",
+        "60",
+        "--hang-ms",
+        "500",
+        "--steps-max",
+        "2000",
+    ]);
+    command.args(["--expect-exit", "0", "--out"]).arg(out.path()).arg(build("ends.c")).arg(how);
+    let ended = ended(&command.output().expect("the command starts"));
+    (ended.kinds(), ended.stdout)
+}
+
+#[test]
+fn every_end_has_its_verdict() {
+    for (how, kinds) in [
+        ("exit", &["exit"][..]),
+        ("_exit", &["exit"]),
+        ("abort", &["crash"]),
+        ("kill", &["crash"]),
+        ("null", &["crash"]),
+        ("stack", &["crash"]),
+        ("spin", &["hang"]),
+        ("wait", &["livelock"]),
+        ("copy", &["memory"]),
+        ("fork", &[]),
+        ("print", &[]),
+        ("orphan", &[]),
+        ("", &[]),
+    ] {
+        let (found, said) = ends(how);
+        assert_eq!(found, kinds, "{how}: {said}");
+    }
+}
+
+#[test]
+fn nobody_is_left_behind() {
+    ends("orphan");
+    ends("spin");
+    let program = build("ends.c");
+    let running = std::fs::read_dir("/proc").expect("processes").filter_map(|entry| {
+        std::fs::read_link(entry.ok()?.path().join("exe")).ok().filter(|exe| *exe == program)
+    });
+    // Other tests of this executable may be running the same program: they are waited for.
+    let mut left = running.count();
+    for _ in 0..200 {
+        if left == 0 {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        left = std::fs::read_dir("/proc")
+            .expect("processes")
+            .filter_map(|entry| std::fs::read_link(entry.ok()?.path().join("exe")).ok())
+            .filter(|exe| *exe == program)
+            .count();
+    }
+    assert_eq!(left, 0, "processes of the program are still there");
+}
+
+#[test]
+fn standard_input_is_the_same_in_every_run() {
+    let out = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let input = out.path().join("input");
+    std::fs::write(&input, "hello\nworld\n").expect("a file");
+    let mut command = raddle();
+    command.args(["run", "--format", "json", "--runs", "50", "--expect-exit", "0", "--out"]).arg(out.path());
+    command.arg(build("ends.c")).arg("input").stdin(std::fs::File::open(&input).expect("a file"));
+    let ended = ended(&command.output().expect("the command starts"));
+    assert_eq!(ended.code, Some(0), "{}", ended.stdout);
+    assert_eq!(ended.json()["runs"], 50);
+}
+
+#[test]
+fn the_last_thread_ends_the_process() {
+    let (ended, _out) = run(&build("last_thread.c"), &["--runs", "300", "--expect-exit", "0"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stdout);
+}
+
+#[test]
+fn a_program_that_depends_on_addresses_is_told() {
+    let (ended, _out) = run(&build("pointer.c"), &["--runs", "50"]);
+    assert_eq!(ended.kinds(), ["nondeterminism"]);
+}

@@ -233,6 +233,7 @@ fn learned(state: &mut Inner, plan: &Plan) -> Learned {
         releases,
         weak_orders,
         races: races.iter().map(race).collect(),
+        shared: Vec::new(),
         cycles: cycles.iter().map(|found| cycle(found, world)).collect(),
         pairs,
     }

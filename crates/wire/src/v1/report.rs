@@ -26,6 +26,9 @@ struct Recorded {
     modules: Vec<String>,
 }
 
+/// Sites, message, module and offset of the variable.
+type Race = (u32, u32, String, Option<(u32, u64)>);
+
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Report {
     verdict: Verdict,
@@ -36,8 +39,8 @@ pub(crate) struct Report {
     tasks: u32,
     releases: bool,
     weak_orders: bool,
-    /// Sites and message.
-    races: Vec<(u32, u32, String)>,
+    races: Vec<Race>,
+    shared: Vec<u32>,
     /// Task, what it holds, sites.
     cycles: Vec<Vec<(String, String, u32, u32)>>,
     recorded: Option<Recorded>,
@@ -94,7 +97,12 @@ impl From<&current::RunReport> for Report {
             tasks: report.tasks,
             releases: report.releases,
             weak_orders: report.weak_orders,
-            races: report.races.iter().map(|r| (r.sites[0].0, r.sites[1].0, r.message.clone())).collect(),
+            races: report
+                .races
+                .iter()
+                .map(|r| (r.sites[0].0, r.sites[1].0, r.message.clone(), r.place))
+                .collect(),
+            shared: report.shared.iter().map(|site| site.0).collect(),
             cycles: report.cycles.iter().map(|cycle| cycle.iter().map(edge).collect()).collect(),
             recorded: report.recorded.as_ref().map(|recorded| Recorded {
                 trace: Trace::new(&recorded.trace, &Schedule::default()),
@@ -139,8 +147,9 @@ impl TryFrom<Report> for current::RunReport {
             races: report
                 .races
                 .into_iter()
-                .map(|(a, b, message)| current::Race { sites: [SiteId(a), SiteId(b)], message })
+                .map(|(a, b, message, place)| current::Race { sites: [SiteId(a), SiteId(b)], message, place })
                 .collect(),
+            shared: report.shared.into_iter().map(SiteId).collect(),
             cycles: report.cycles.into_iter().map(|c| c.into_iter().map(edge).collect()).collect(),
             recorded,
         })

@@ -6,7 +6,9 @@
 
 use crate::samples;
 use raddle_model::Plan;
-use raddle_wire::{FailureVersion, PlanVersion, ScheduleVersion, failure, plan, schedule};
+use raddle_wire::{
+    FailureVersion, PlanVersion, ReportVersion, ScheduleVersion, failure, plan, report, schedule,
+};
 use std::fs;
 use std::path::PathBuf;
 
@@ -60,6 +62,21 @@ fn failures() {
             let stored = golden(&file, &now);
             assert_eq!(failure::decode(&stored), Ok(value.clone()), "{file}");
             if version == FailureVersion::CURRENT.0 {
+                assert_eq!(stored, now, "{file}: the format changed without a new version");
+            }
+        }
+    }
+}
+
+#[test]
+fn reports() {
+    for (name, value) in [("finished", samples::finished()), ("recorded", samples::recorded())] {
+        let now = report::encode(&value);
+        for version in ReportVersion::OLDEST.0..=ReportVersion::CURRENT.0 {
+            let file = format!("report-{version}-{name}.bin");
+            let stored = golden(&file, &now);
+            assert_eq!(report::decode(&stored), Ok(value.clone()), "{file}");
+            if version == ReportVersion::CURRENT.0 {
                 assert_eq!(stored, now, "{file}: the format changed without a new version");
             }
         }

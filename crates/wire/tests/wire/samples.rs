@@ -4,9 +4,10 @@
 use raddle_model::plan::{Contended, Covered, Step, Steps, Switch, TaskWeight, Weights, Wishes};
 use raddle_model::{
     Decision, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op, Order, Outcome, Plan, PointSet,
-    Schedule, SiteId, Span, SpinMode, Tail, TaskId, TimeMode, Trace,
+    Schedule, SiteId, Span, SpinMode, Tail, TaskId, TimeMode, Trace, Verdict,
 };
-use raddle_wire::{FailureFile, Found, ObjectInfo, Place, SiteKey, Target};
+use raddle_wire::report::{Edge, Race, Recorded};
+use raddle_wire::{FailureFile, Found, ObjectInfo, Place, RunReport, SiteKey, Target};
 use std::collections::BTreeMap;
 
 /// Sites keep their numbers.
@@ -264,3 +265,48 @@ pub(crate) const KINDS: [Kind; 40] = [
 pub(crate) const MODES: [Mode; 3] = [Mode::Block, Mode::Try, Mode::Timed];
 pub(crate) const ORDERS: [Order; 5] =
     [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
+
+/// What came of a run of which nothing more is known.
+pub(crate) fn finished() -> RunReport {
+    RunReport {
+        verdict: Verdict::Finished,
+        exit_code: Some(-1),
+        fingerprint: u128::MAX - 5,
+        steps: 17,
+        decisions: 4,
+        tasks: 3,
+        releases: true,
+        weak_orders: false,
+        races: Vec::new(),
+        shared: Vec::new(),
+        cycles: Vec::new(),
+        recorded: None,
+    }
+}
+
+/// One that was recorded, with everything that there is.
+pub(crate) fn recorded() -> RunReport {
+    let FailureFile { failure, trace, objects, tasks, .. } = deadlock();
+    let edge = |task: &str| Edge {
+        task: String::from(task),
+        held: String::from("mutex"),
+        sites: [SiteId(3), SiteId(4)],
+    };
+    RunReport {
+        verdict: Verdict::Failed(failure),
+        exit_code: None,
+        races: vec![
+            Race { sites: [SiteId(8), SiteId(9)], message: String::from("a race"), place: Some((1, 0x4010)) },
+            Race { sites: [SiteId(9), SiteId(9)], message: String::new(), place: None },
+        ],
+        shared: vec![SiteId(8), SiteId(9), SiteId(u32::MAX)],
+        cycles: vec![vec![edge("main/0"), edge("main/1")]],
+        recorded: Some(Recorded {
+            trace,
+            objects,
+            tasks,
+            modules: vec![String::new(), String::from("libc.so.6")],
+        }),
+        ..finished()
+    }
+}

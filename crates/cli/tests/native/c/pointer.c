@@ -1,0 +1,23 @@
+/* What it does depends on where its stack lies: no plan can repeat that. */
+#include <pthread.h>
+#include <stdint.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void *work(void *argument) {
+    uintptr_t bits = (uintptr_t)&argument >> 12;
+    for (unsigned i = 0; i < 1 + bits % 61; i++) {
+        pthread_mutex_lock(&mutex);
+        pthread_mutex_unlock(&mutex);
+    }
+    return argument;
+}
+
+int main(void) {
+    pthread_t first, second;
+    pthread_create(&first, NULL, work, NULL);
+    pthread_create(&second, NULL, work, NULL);
+    pthread_join(first, NULL);
+    pthread_join(second, NULL);
+    return 0;
+}

@@ -1,0 +1,292 @@
+//! The program's heap, watched: every block lies between two red zones, and freed blocks are kept for a while. An
+//! access to either, a second free, or a free of what is no block, is a failure.
+//!
+//! Libc still has the memory; what is kept here is which bytes of it may be touched. As in AddressSanitizer
+//! (Serebryany et al. 2012) a byte for each eight says how many of them, from the first on, may be.
+
+use crate::objects::ByAddress;
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use raddle_model::{SiteId, TaskId, World};
+
+/// Bytes before and after a block.
+pub const RED_ZONE: usize = 16;
+
+/// Bytes of freed blocks that are kept.
+const KEPT_MAX: usize = 64 << 20;
+
+const GRANULE: usize = 8;
+const PAGE: usize = 4096;
+const FORBIDDEN: u8 = 0xff;
+
+/// Who did something to a block, and where.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Deed {
+    /// Who.
+    pub task: TaskId,
+    /// Where.
+    pub site: SiteId,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    /// What libc has given out.
+    raw: usize,
+    size: usize,
+    made: Deed,
+    freed: Option<Deed>,
+}
+
+/// All blocks that were given out in this run.
+#[derive(Debug, Default)]
+pub struct Blocks {
+    all: BTreeMap<usize, Block>,
+    kept: VecDeque<usize>,
+    kept_bytes: usize,
+    pages: ByAddress<Box<[u8; PAGE / GRANULE]>>,
+    // The page of the last access: null if it has no block.
+    last: Option<(usize, *mut [u8; PAGE / GRANULE])>,
+}
+
+/// What is wrong with an access or a free.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// For people; the one who did it comes before it.
+    pub message: String,
+    /// Other sites that it has to do with.
+    pub sites: Vec<SiteId>,
+}
+
+/// What happens to a block that is given back.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Freed {
+    /// It is kept; these older ones can go back to libc.
+    Kept(Vec<usize>),
+    /// It was made before the run, or by somebody else: libc's.
+    Foreign,
+    /// It must not be given back.
+    Wrong(Fault),
+}
+
+impl Blocks {
+    /// Libc has given out `raw`, and the program gets `start`.
+    pub fn give(&mut self, raw: usize, start: usize, size: usize, made: Deed) {
+        self.last = None;
+        self.paint(raw, start - raw, FORBIDDEN);
+        self.allow(start, size);
+        self.all.insert(start, Block { raw, size, made, freed: None });
+    }
+
+    /// Size of a block that the program has.
+    pub fn size(&self, start: usize) -> Option<usize> {
+        self.all.get(&start).map(|block| block.size)
+    }
+
+    /// The program gives a block back.
+    pub fn take(&mut self, start: usize, freed: Deed, world: &World) -> Freed {
+        let Some(block) = self.all.get_mut(&start) else {
+            return match self.around(start) {
+                Some((of, block)) if start < of + block.size => Freed::Wrong(Fault {
+                    message: format!("frees what is no block, but lies in one of {} bytes", block.size),
+                    sites: vec![block.made.site],
+                }),
+                _ => Freed::Foreign,
+            };
+        };
+        if let Some(before) = block.freed {
+            let message =
+                format!("frees a block of {} bytes that {} has freed", block.size, world.path(before.task));
+            return Freed::Wrong(Fault { message, sites: vec![before.site, block.made.site] });
+        }
+        block.freed = Some(freed);
+        let size = block.size;
+        self.last = None;
+        self.paint(start, size, FORBIDDEN);
+        self.kept.push_back(start);
+        self.kept_bytes += size + 2 * RED_ZONE;
+        Freed::Kept(self.release())
+    }
+
+    /// The oldest freed blocks, if there are too many.
+    fn release(&mut self) -> Vec<usize> {
+        let mut released = Vec::new();
+        while self.kept_bytes > KEPT_MAX
+            && let Some(start) = self.kept.pop_front()
+        {
+            let Some(block) = self.all.remove(&start) else { continue };
+            self.kept_bytes -= block.size + 2 * RED_ZONE;
+            let size = block.size.next_multiple_of(GRANULE) + RED_ZONE;
+            self.paint(block.raw, start - block.raw + size, 0);
+            released.push(block.raw);
+        }
+        released
+    }
+
+    /// Looks whether these bytes may be touched.
+    #[inline]
+    pub fn check(&mut self, address: usize, size: usize) -> bool {
+        let end = address + size;
+        let mut at = address;
+        while at < end {
+            let granule = at & !(GRANULE - 1);
+            let upto = end.min(granule + GRANULE);
+            let page = self.page(granule / PAGE);
+            if page.is_null() {
+                // A page without blocks.
+                at = (granule / PAGE + 1) * PAGE;
+                continue;
+            }
+            // SAFETY: pages are boxed, and none is ever removed.
+            let state = unsafe { (*page)[granule % PAGE / GRANULE] };
+            if state != 0 && upto - granule > usize::from(state & 7) {
+                return false;
+            }
+            at = upto;
+        }
+        true
+    }
+
+    #[inline]
+    fn page(&mut self, number: usize) -> *mut [u8; PAGE / GRANULE] {
+        match self.last {
+            Some((last, page)) if last == number => page,
+            _ => {
+                let page = self.pages.get_mut(&number).map_or(core::ptr::null_mut(), |page| &raw mut **page);
+                self.last = Some((number, page));
+                page
+            }
+        }
+    }
+
+    /// What is wrong with an access that [`Blocks::check`] has refused.
+    pub fn explain(&self, address: usize, size: usize, verb: &str, world: &World) -> Fault {
+        let Some((start, block)) = self.around(address) else {
+            return Fault {
+                message: format!("{verb} {size} bytes that belong to no block"),
+                sites: Vec::new(),
+            };
+        };
+        let what =
+            format!("a block of {} bytes that {} has allocated", block.size, world.path(block.made.task));
+        match block.freed {
+            Some(freed) if address < start + block.size && address + size > start => Fault {
+                message: format!(
+                    "{verb} {size} bytes at offset {} of {what} and {} has freed",
+                    address - start,
+                    world.path(freed.task)
+                ),
+                sites: vec![freed.site, block.made.site],
+            },
+            _ if address < start => Fault {
+                message: format!("{verb} {size} bytes, {} before {what}", start - address),
+                sites: vec![block.made.site],
+            },
+            _ => Fault {
+                message: format!("{verb} {size} bytes at offset {}, beyond {what}", address - start),
+                sites: vec![block.made.site],
+            },
+        }
+    }
+
+    /// What lies at an address of the heap.
+    pub fn describe(&self, address: usize, world: &World) -> Option<String> {
+        let (start, block) = self.around(address)?;
+        let maker = world.path(block.made.task);
+        Some(format!(
+            "offset {} of a block of {} bytes that {maker} has allocated",
+            address - start,
+            block.size
+        ))
+    }
+
+    /// The block at an address, or whose red zone lies there.
+    fn around(&self, address: usize) -> Option<(usize, &Block)> {
+        let near = |(&start, block): (&usize, &Block)| {
+            let inside = address + RED_ZONE >= start && address < start + block.size + 2 * RED_ZONE;
+            inside.then_some((start, *block))
+        };
+        let before = self.all.range(..=address).next_back().filter(|entry| near(*entry).is_some());
+        let after = self.all.range(address..).next().filter(|entry| near(*entry).is_some());
+        before.or(after).map(|(&start, block)| (start, block))
+    }
+
+    fn allow(&mut self, start: usize, size: usize) {
+        let whole = size / GRANULE * GRANULE;
+        self.paint(start, whole, 0);
+        let rest = size - whole;
+        if rest > 0 {
+            self.paint(start + whole, GRANULE, 0x80 | rest as u8);
+        }
+        self.paint(start + size.next_multiple_of(GRANULE), RED_ZONE, FORBIDDEN);
+    }
+
+    /// Granules from one address on get a state. Both are multiples of the granule, but for a freed block's end.
+    fn paint(&mut self, start: usize, size: usize, state: u8) {
+        let state = if state == FORBIDDEN { FORBIDDEN & 0xf8 } else { state };
+        let mut at = start;
+        let end = start + size;
+        while at < end {
+            let page = self.pages.entry(at / PAGE).or_insert_with(|| Box::new([0; PAGE / GRANULE]));
+            let upto = end.min((at / PAGE + 1) * PAGE);
+            let first = at % PAGE / GRANULE;
+            let last = (upto - at / PAGE * PAGE).div_ceil(GRANULE);
+            page[first..last].fill(state);
+            at = upto;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ME: Deed = Deed { task: TaskId::MAIN, site: SiteId(1) };
+
+    fn blocks() -> (Blocks, World) {
+        let mut world = World::default();
+        world.begin(0);
+        let mut blocks = Blocks::default();
+        blocks.give(0x1000, 0x1000 + RED_ZONE, 13, ME);
+        (blocks, world)
+    }
+
+    #[test]
+    fn every_byte_of_a_block_may_be_touched_and_none_beside_it() {
+        let (mut blocks, world) = blocks();
+        for offset in 0..13 {
+            assert!(blocks.check(0x1010 + offset, 1), "{offset}");
+            assert!(blocks.check(0x1010, offset + 1), "{offset}");
+        }
+        for address in (0x1000..0x1010).chain(0x101d..0x102d) {
+            assert!(!blocks.check(address, 1), "{address:x}");
+        }
+        assert!(!blocks.check(0x1010, 14));
+        assert!(blocks.check(0x5000, 4096), "memory that is no block is not our business");
+        let fault = blocks.explain(0x101d, 1, "writes", &world);
+        assert!(fault.message.contains("offset 13, beyond a block of 13 bytes"), "{}", fault.message);
+    }
+
+    #[test]
+    fn freed_blocks_are_kept_and_freed_once() {
+        let (mut blocks, world) = blocks();
+        assert_eq!(blocks.take(0x1010, ME, &world), Freed::Kept(Vec::new()));
+        assert!(!blocks.check(0x1014, 4));
+        assert!(blocks.explain(0x1014, 4, "reads", &world).message.contains("has freed"));
+        assert!(matches!(blocks.take(0x1010, ME, &world), Freed::Wrong(_)));
+        assert!(matches!(blocks.take(0x1018, ME, &world), Freed::Wrong(_)));
+        assert_eq!(blocks.take(0x9000, ME, &world), Freed::Foreign);
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let (mut blocks, world) = blocks();
+        blocks.give(0x10_0000, 0x10_0000 + RED_ZONE, KEPT_MAX, ME);
+        assert_eq!(blocks.take(0x1010, ME, &world), Freed::Kept(Vec::new()));
+        assert_eq!(blocks.take(0x10_0010, ME, &world), Freed::Kept(vec![0x1000, 0x10_0000]));
+        assert!(blocks.check(0x1010, 13));
+    }
+}

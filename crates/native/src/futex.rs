@@ -1,0 +1,78 @@
+//! Futexes, for whoever makes the system call itself: C++'s atomic waits, Rust's std.
+//!
+//! A wait looks at the word and, if it is as expected, queues and parks; nobody can come in between, so it is as
+//! indivisible as the kernel's. A wake-up gives tokens to whom the policy chooses among those that wait.
+
+use crate::run::{arrive, with};
+use alloc::vec::Vec;
+use raddle_model::objects::State;
+use raddle_model::{Kind, Mode, Op, Order, Outcome, TaskId};
+
+/// Who waits at which address.
+#[derive(Clone, Default, Debug)]
+pub struct Queue {
+    waiting: Vec<(usize, u32, TaskId)>,
+}
+
+/// All bits.
+pub const ANY: u32 = u32::MAX;
+
+/// What the kernel would answer.
+const AGAIN: isize = -11;
+const TIMED_OUT: isize = -110;
+
+/// Waits while the word is `expected`. Limit in nanoseconds.
+pub fn wait(address: usize, expected: u32, bits: u32, limit: Option<u64>, pc: usize) -> isize {
+    let (word, site, me) = with(|run| {
+        let site = run.site(pc);
+        (run.word(address, site, State::Atomic), site, run.running)
+    });
+    arrive(Op::new(Kind::Load, word, site).order(Order::SeqCst));
+    // SAFETY: the program says that a word lies there.
+    if unsafe { (address as *const u32).read_volatile() } != expected {
+        return AGAIN;
+    }
+    let token = with(|run| {
+        run.futexes.waiting.push((address, bits, me));
+        run.engine.world_mut().token(me)
+    });
+    let op = Op::new(Kind::Park, token, site);
+    let outcome = arrive(match limit {
+        None => op,
+        Some(limit) => op.mode(Mode::Timed).arg(limit),
+    });
+    if outcome == Outcome::TimedOut {
+        with(|run| run.futexes.waiting.retain(|&(_, _, task)| task != me));
+        return TIMED_OUT;
+    }
+    0
+}
+
+/// Wakes up to `count` of those who wait for one of the bits. Says how many.
+pub fn wake(address: usize, count: u32, bits: u32, pc: usize) -> isize {
+    let (word, site, me) = with(|run| {
+        let site = run.site(pc);
+        (run.word(address, site, State::Atomic), site, run.running)
+    });
+    // Whoever is about to look at the word can tell whether it comes before this. It is no store: what others have
+    // released there can still be acquired.
+    arrive(Op::new(Kind::Rmw, word, site).order(Order::Relaxed));
+    with(|run| run.engine.unchanged(word));
+    let mut woken = 0;
+    while woken < count {
+        let chosen = with(|run| {
+            let waiting = run.futexes.waiting.iter().enumerate();
+            let fits: Vec<usize> =
+                waiting.filter(|(_, w)| w.0 == address && w.1 & bits != 0).map(|(at, _)| at).collect();
+            let all = count as usize >= fits.len() + woken as usize;
+            let pick = if all || fits.len() < 2 { 0 } else { run.engine.choose(me, fits.len() as u32, site) };
+            let at = *fits.get(pick as usize)?;
+            let (_, _, task) = run.futexes.waiting.remove(at);
+            Some(run.engine.world_mut().token(task))
+        });
+        let Some(token) = chosen else { break };
+        arrive(Op::new(Kind::Unpark, token, site));
+        woken += 1;
+    }
+    woken as isize
+}

@@ -1,0 +1,152 @@
+//! Blocking I/O: a task that would wait in the kernel waits for its turn instead, so it never holds up the others.
+//!
+//! Files that are connected (both ends of a pipe, all sockets of the run) are one object, and each call on them is an
+//! operation that writes it: what was sent happens before what is received. A call that the kernel could not
+//! finish now parks its task; whatever another task does to any file may be what it waits for, so all that wait are
+//! asked again then. If nobody can do anything any more it is a deadlock like any other.
+//!
+//! What comes from outside the process is waited for in the kernel: only files that this run has made itself
+//! (pipes, socket pairs, event counters, sockets) have their other end in here.
+
+use crate::run::{Run, arrive, with};
+use crate::sys::{self, nr};
+use alloc::vec::Vec;
+use raddle_model::objects::State;
+use raddle_model::{Kind, Mode, ObjectId, Op, Outcome, SiteId, TaskId};
+
+/// What `poll` is asked.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Poll {
+    /// Which file.
+    pub fd: i32,
+    /// What is waited for.
+    pub events: i16,
+    /// What is so.
+    pub found: i16,
+}
+
+/// There is something to read.
+pub const IN: i16 = 1;
+/// There is room to write.
+pub const OUT: i16 = 4;
+
+/// Who waits for which files.
+#[derive(Clone, Default, Debug)]
+pub struct Waiters {
+    all: Vec<(TaskId, Vec<Poll>)>,
+    /// Files that this run has made, each with the number of its object.
+    ours: Vec<(i32, usize)>,
+    families: usize,
+}
+
+/// Asks the kernel what is so now.
+fn ask(polls: &mut [Poll]) -> bool {
+    // SAFETY: the structures live until the call returns.
+    unsafe { sys::call3(nr::POLL, polls.as_mut_ptr() as usize, polls.len(), 0) > 0 }
+}
+
+impl Run {
+    /// The object of an open file; those that others have made share one.
+    fn file(&mut self, fd: i32, site: SiteId) -> ObjectId {
+        let family = self.waiters.ours.iter().find(|(ours, _)| *ours == fd).map_or(0, |(_, family)| *family);
+        // No object of the program's lies at such an address.
+        self.object(usize::MAX - family, site, || State::Atomic)
+    }
+}
+
+/// The family of sockets that are connected by their addresses.
+pub const NETWORK: usize = 1;
+
+/// The run has made files that are connected with each other.
+pub fn made(fds: &[i32]) {
+    let family = with(|run| {
+        run.waiters.families += 1;
+        run.waiters.families + NETWORK
+    });
+    fds.iter().for_each(|&fd| joined(fd, family));
+}
+
+/// The run has made a file that belongs to a family.
+pub fn joined(fd: i32, family: usize) {
+    with(|run| {
+        run.waiters.ours.retain(|(ours, _)| *ours != fd);
+        run.waiters.ours.push((fd, family));
+    });
+}
+
+/// Whether the other end of a file is in this run.
+pub fn is_ours(fd: i32) -> bool {
+    with(|run| run.waiters.ours.iter().any(|(ours, _)| *ours == fd))
+}
+
+/// A file is closed.
+pub fn closed(fd: i32) {
+    with(|run| run.waiters.ours.retain(|(ours, _)| *ours != fd));
+}
+
+/// An operation on a file that does not wait; what it does happens when this returns, and then
+/// [`after`] is to be called.
+pub fn before(fd: i32, pc: usize) {
+    let (object, site) = with(|run| {
+        let site = run.site(pc);
+        (run.file(fd, site), site)
+    });
+    arrive(Op::new(Kind::Rmw, object, site));
+}
+
+/// Something was done to some file: whoever waits may go on.
+pub fn after(pc: usize) {
+    let ready = with(|run| {
+        let mut ready = Vec::new();
+        run.waiters.all.retain_mut(|(task, polls)| {
+            let go = ask(polls);
+            if go {
+                ready.push(*task);
+            }
+            !go
+        });
+        ready
+    });
+    let site = with(|run| run.site(pc));
+    for task in ready {
+        let token = with(|run| run.engine.world_mut().token(task));
+        arrive(Op::new(Kind::Unpark, token, site));
+    }
+}
+
+/// Waits until one of the files is as asked for. False if the time is over before. Limit in nanoseconds.
+pub fn wait(polls: &mut [Poll], limit: Option<u64>, pc: usize) -> bool {
+    let site = with(|run| run.site(pc));
+    for poll in polls.iter() {
+        if poll.fd >= 0 {
+            let object = with(|run| run.file(poll.fd, site));
+            arrive(Op::new(Kind::Rmw, object, site));
+        }
+    }
+    loop {
+        if ask(polls) {
+            return true;
+        }
+        if limit == Some(0) {
+            return false;
+        }
+        let token = with(|run| {
+            let me = run.running;
+            run.waiters.all.push((me, polls.to_vec()));
+            run.engine.world_mut().token(me)
+        });
+        let op = Op::new(Kind::Park, token, site);
+        let outcome = arrive(match limit {
+            None => op,
+            Some(limit) => op.mode(Mode::Timed).arg(limit),
+        });
+        if outcome == Outcome::TimedOut {
+            with(|run| {
+                let me = run.running;
+                run.waiters.all.retain(|(task, _)| *task != me);
+            });
+            return ask(polls);
+        }
+    }
+}

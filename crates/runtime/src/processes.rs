@@ -1,0 +1,105 @@
+//! Processes that the program makes, and numbers that it draws from the kernel.
+
+use crate::clocks::set_errno;
+use core::ffi::{c_int, c_uint, c_void};
+use raddle_native::run::{self, active, with};
+
+/// A copy of the process. It has the running thread only, and nobody controls it.
+///
+/// # Safety
+/// As libc's.
+#[cfg_attr(panic = "abort", unsafe(no_mangle))]
+pub unsafe extern "C" fn fork() -> c_int {
+    // SAFETY: libc's own.
+    let child = unsafe { real!(fork() -> c_int)() };
+    if child == 0 {
+        run::deactivate();
+    }
+    child
+}
+
+/// The same: a copy that shares the memory would write into ours.
+///
+/// # Safety
+/// As libc's.
+#[cfg_attr(panic = "abort", unsafe(no_mangle))]
+pub unsafe extern "C" fn vfork() -> c_int {
+    // SAFETY: passed on to the caller.
+    unsafe { fork() }
+}
+
+/// Fills a buffer with numbers that are the same in every run of the same task.
+fn draw(buffer: *mut u8, size: usize) {
+    for at in 0..size {
+        // SAFETY: the program's own buffer.
+        unsafe { buffer.add(at).write(with(|run| run.draw()) as u8) };
+    }
+}
+
+/// Random bytes.
+///
+/// # Safety
+/// As libc's.
+#[cfg_attr(panic = "abort", unsafe(no_mangle))]
+pub unsafe extern "C" fn getrandom(buffer: *mut u8, size: usize, flags: c_uint) -> isize {
+    if !active() {
+        // SAFETY: our own arguments.
+        return unsafe { real!(getrandom(*mut u8, usize, c_uint) -> isize)(buffer, size, flags) };
+    }
+    draw(buffer, size);
+    size as isize
+}
+
+/// Random bytes.
+///
+/// # Safety
+/// As libc's.
+#[cfg_attr(panic = "abort", unsafe(no_mangle))]
+pub unsafe extern "C" fn getentropy(buffer: *mut u8, size: usize) -> c_int {
+    const AT_ONCE_MAX: usize = 256;
+    const IO_ERROR: c_int = 5;
+    if size > AT_ONCE_MAX {
+        return set_errno(IO_ERROR);
+    }
+    if !active() {
+        // SAFETY: our own arguments.
+        return unsafe { real!(getentropy(*mut u8, usize) -> c_int)(buffer, size) };
+    }
+    draw(buffer, size);
+    0
+}
+
+/// A random number.
+#[cfg_attr(panic = "abort", unsafe(no_mangle))]
+pub extern "C" fn arc4random() -> c_uint {
+    if !active() {
+        // SAFETY: libc's own.
+        return unsafe { real!(arc4random() -> c_uint)() };
+    }
+    with(|run| run.draw()) as c_uint
+}
+
+/// Random bytes.
+///
+/// # Safety
+/// As libc's.
+#[cfg_attr(panic = "abort", unsafe(no_mangle))]
+pub unsafe extern "C" fn arc4random_buf(buffer: *mut c_void, size: usize) {
+    if active() {
+        draw(buffer.cast(), size);
+    } else {
+        // SAFETY: our own arguments.
+        unsafe { real!(arc4random_buf(*mut c_void, usize))(buffer, size) };
+    }
+}
+
+/// A random number below a bound.
+#[cfg_attr(panic = "abort", unsafe(no_mangle))]
+pub extern "C" fn arc4random_uniform(bound: c_uint) -> c_uint {
+    if !active() {
+        // SAFETY: libc's own.
+        return unsafe { real!(arc4random_uniform(c_uint) -> c_uint)(bound) };
+    }
+    // The part of 64 bits that lies below the bound: even enough for anybody.
+    with(|run| ((u128::from(run.draw()) * u128::from(bound)) >> 64) as c_uint)
+}

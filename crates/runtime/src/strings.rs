@@ -1,0 +1,148 @@
+//! Functions of libc's that read and write the program's memory, and which compilers call of their own accord. They
+//! are accesses like any other.
+//!
+//! The runtime itself must not come in here. When it is packed into an object file, what it calls `memcpy` becomes
+//! `raddle_own_memcpy`, and `raddle_hook_memcpy` becomes `memcpy`; likewise the others.
+
+use core::arch::naked_asm;
+use core::ffi::c_int;
+use raddle_native::run::access;
+
+fn touched(address: usize, size: usize, write: bool, pc: usize) {
+    if size > 0 {
+        access(address, size, write, pc);
+    }
+}
+
+/// Bytes of a string up to its end, or up to a limit; without that end.
+///
+/// # Safety
+/// There must be a string.
+unsafe fn length(text: usize, limit: usize) -> usize {
+    // SAFETY: the caller says so.
+    (0..limit).find(|&at| unsafe { ((text + at) as *const u8).read() } == 0).unwrap_or(limit)
+}
+
+unsafe extern "C" fn copy(to: usize, from: usize, size: usize, pc: usize) -> usize {
+    touched(from, size, false, pc);
+    touched(to, size, true, pc);
+    // SAFETY: our own arguments; so in all calls of libc below.
+    unsafe { real!(memcpy(usize, usize, usize) -> usize)(to, from, size) }
+}
+
+unsafe extern "C" fn move_(to: usize, from: usize, size: usize, pc: usize) -> usize {
+    touched(from, size, false, pc);
+    touched(to, size, true, pc);
+    // SAFETY: as above.
+    unsafe { real!(memmove(usize, usize, usize) -> usize)(to, from, size) }
+}
+
+unsafe extern "C" fn set(to: usize, byte: c_int, size: usize, pc: usize) -> usize {
+    touched(to, size, true, pc);
+    // SAFETY: as above.
+    unsafe { real!(memset(usize, c_int, usize) -> usize)(to, byte, size) }
+}
+
+unsafe extern "C" fn compare(a: usize, b: usize, size: usize, pc: usize) -> c_int {
+    touched(a, size, false, pc);
+    touched(b, size, false, pc);
+    // SAFETY: as above.
+    unsafe { real!(memcmp(usize, usize, usize) -> c_int)(a, b, size) }
+}
+
+unsafe extern "C" fn string_length(text: usize, pc: usize) -> usize {
+    // SAFETY: as above.
+    let size = unsafe { real!(strlen(usize) -> usize)(text) };
+    touched(text, size + 1, false, pc);
+    size
+}
+
+unsafe extern "C" fn string_copy(to: usize, from: usize, pc: usize) -> usize {
+    // SAFETY: as above.
+    unsafe {
+        let size = length(from, usize::MAX) + 1;
+        touched(from, size, false, pc);
+        touched(to, size, true, pc);
+        real!(strcpy(usize, usize) -> usize)(to, from)
+    }
+}
+
+unsafe extern "C" fn string_copy_some(to: usize, from: usize, size: usize, pc: usize) -> usize {
+    // SAFETY: as above. All `size` bytes are written, whatever the string's length.
+    unsafe {
+        touched(from, (length(from, size) + 1).min(size), false, pc);
+        touched(to, size, true, pc);
+        real!(strncpy(usize, usize, usize) -> usize)(to, from, size)
+    }
+}
+
+unsafe extern "C" fn string_append(to: usize, from: usize, pc: usize) -> usize {
+    // SAFETY: as above.
+    unsafe {
+        let (old, new) = (length(to, usize::MAX), length(from, usize::MAX) + 1);
+        touched(from, new, false, pc);
+        touched(to, old + 1, false, pc);
+        touched(to + old, new, true, pc);
+        real!(strcat(usize, usize) -> usize)(to, from)
+    }
+}
+
+unsafe extern "C" fn string_compare(a: usize, b: usize, pc: usize) -> c_int {
+    // SAFETY: as above.
+    unsafe {
+        touched(a, length(a, usize::MAX) + 1, false, pc);
+        touched(b, length(b, usize::MAX) + 1, false, pc);
+        real!(strcmp(usize, usize) -> c_int)(a, b)
+    }
+}
+
+unsafe extern "C" fn string_compare_some(a: usize, b: usize, size: usize, pc: usize) -> c_int {
+    // SAFETY: as above.
+    unsafe {
+        touched(a, (length(a, size) + 1).min(size), false, pc);
+        touched(b, (length(b, size) + 1).min(size), false, pc);
+        real!(strncmp(usize, usize, usize) -> c_int)(a, b, size)
+    }
+}
+
+hook! {
+    raddle_hook_memcpy rcx => copy;
+    raddle_hook_memmove rcx => move_;
+    raddle_hook_memset rcx => set;
+    raddle_hook_memcmp rcx => compare;
+    raddle_hook_bcmp rcx => compare;
+    raddle_hook_strlen rsi => string_length;
+    raddle_hook_strcpy rdx => string_copy;
+    raddle_hook_strncpy rcx => string_copy_some;
+    raddle_hook_strcat rdx => string_append;
+    raddle_hook_strcmp rdx => string_compare;
+    raddle_hook_strncmp rcx => string_compare_some;
+}
+
+macro_rules! own {
+    ($($name:ident: $($line:literal),*;)*) => {$(
+        #[doc = concat!("What the runtime calls instead of libc's: `", stringify!($name), "`.")]
+        ///
+        /// # Safety
+        /// As libc's.
+        #[unsafe(naked)]
+        #[cfg_attr(panic = "abort", unsafe(no_mangle))]
+        pub unsafe extern "C" fn $name() {
+            naked_asm!($($line),*)
+        }
+    )*};
+}
+
+own! {
+    raddle_own_memcpy: "mov rax, rdi", "mov rcx, rdx", "rep movsb", "ret";
+    raddle_own_memmove: "mov rax, rdi", "mov rcx, rdx", "mov r8, rdi", "sub r8, rsi", "cmp r8, rdx", "jb 2f",
+        "rep movsb", "ret",
+        // They overlap, and the end must be moved first.
+        "2:", "lea rdi, [rdi + rdx - 1]", "lea rsi, [rsi + rdx - 1]", "std", "rep movsb", "cld", "ret";
+    raddle_own_memset: "mov r8, rdi", "mov eax, esi", "mov rcx, rdx", "rep stosb", "mov rax, r8", "ret";
+    raddle_own_memcmp: "xor eax, eax", "xor ecx, ecx", "2:", "cmp rcx, rdx", "jae 3f", "movzx eax, byte ptr [rdi + rcx]",
+        "movzx r8d, byte ptr [rsi + rcx]", "inc rcx", "sub eax, r8d", "jz 2b", "ret", "3:", "xor eax, eax", "ret";
+    raddle_own_bcmp: "xor eax, eax", "xor ecx, ecx", "2:", "cmp rcx, rdx", "jae 3f", "mov al, [rdi + rcx]",
+        "sub al, [rsi + rcx]", "inc rcx", "test al, al", "jz 2b", "3:", "ret";
+    raddle_own_strlen: "xor eax, eax", "2:", "cmp byte ptr [rdi + rax], 0", "je 3f", "inc rax", "jmp 2b", "3:", "ret";
+}
