@@ -1,5 +1,5 @@
-//! `raddle bench hapset`: the HaPSets of figures 1 and 2 and tables 1 to 5 of Wang, Said and Gupta, "Coverage Guided Systematic Concurrency Testing",
-//! ICSE 2011, on subjects of the same structure. A row that misses a claim says so.
+//! `raddle bench hapset`: the HaPSets of figures 1 and 2 and tables 1 to 5 of Wang, Said and Gupta, "Coverage Guided
+//! Systematic Concurrency Testing", ICSE 2011, on subjects of the same structure. A row that misses a claim says so.
 //!
 //! All searches take runs until the first that fails; a search is given up after as many runs as it took in the
 //! paper, or as it had there when its ten minutes were over. Each is repeated with ties broken in many ways: who
