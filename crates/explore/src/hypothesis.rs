@@ -25,6 +25,11 @@ impl Hypothesis {
         self.first.clone_from(&trace.log.objects);
     }
 
+    /// Whether an object is a mutex that is taken at most once.
+    pub(crate) fn is_plain_mutex(&self, object: ObjectId) -> bool {
+        matches!(self.first.get(object.index()), Some(State::Mutex(mutex)) if !mutex.recursive)
+    }
+
     /// Whether an operation may have to wait.
     pub(crate) fn is_needed(op: &Op) -> bool {
         let waits = match op.kind {

@@ -23,7 +23,7 @@ use crate::systematic::{Request, Search};
 use crate::wakeup::{Branch, Initial, Letter, Origin, insert, weak_initial};
 use alloc::sync::Arc;
 use raddle_model::plan::Step;
-use raddle_model::{Plan, Trace, Verdict};
+use raddle_model::{Plan, TaskId, Trace, Verdict};
 
 /// What is known of the state before a step.
 #[derive(Clone, Default, Debug)]
@@ -32,6 +32,8 @@ struct Node {
     asleep: Vec<Letter>,
     /// Sequences that must still be taken from here.
     branches: Vec<Branch>,
+    /// Later steps that race with the one that is taken from here.
+    races: Vec<usize>,
 }
 
 /// The search.
@@ -39,6 +41,8 @@ struct Node {
 pub struct Odpor {
     /// The last run.
     path: Path,
+    /// Its steps.
+    letters: Vec<Letter>,
     /// One for each of its steps that the search has not left for good.
     nodes: Vec<Node>,
     /// The branch that the run that was asked for takes from the last node.
@@ -63,11 +67,26 @@ impl Odpor {
 
     fn letter(&self, number: usize) -> Letter {
         let stop = &self.path.stops[number];
-        Letter {
-            step: self.path.step(number),
-            op: self.path.stable(&stop.op),
-            announced: self.path.announced(stop.task, number),
-            run: self.origin.clone(),
+        let op = self.path.stable(&stop.op);
+        let announced = self.announced(stop.task, number);
+        Letter { step: self.path.step(number), op, announced, run: self.origin.clone() }
+    }
+
+    /// The number of what a task was about to do, if anybody will ask for it.
+    fn announced(&self, task: TaskId, number: usize) -> u64 {
+        if self.origin.announcements.is_empty() { 0 } else { self.path.announced(task, number) }
+    }
+
+    /// Writes the steps of the new run down as letters; those that led it are the same in all runs, unless
+    /// the run has objects of its own.
+    fn spell(&mut self, known: usize) {
+        let late = self.path.has_late_objects();
+        let announcements = if late { self.path.announcements() } else { Vec::new() };
+        self.origin = Arc::new(Origin { number: self.runs, announcements });
+        self.letters.truncate(if late { 0 } else { known });
+        for number in self.letters.len()..self.path.stops.len() {
+            let letter = self.letter(number);
+            self.letters.push(letter);
         }
     }
 
@@ -78,52 +97,77 @@ impl Odpor {
         Letter {
             step: Step { task, choices: Vec::new() },
             op: self.path.stable(&pending.op),
-            announced: self.path.announced(pending.task, number),
+            announced: self.announced(pending.task, number),
             run: self.origin.clone(),
         }
     }
 
-    /// Adds a sequence that must be taken from the state before a step.
-    fn add(&mut self, number: usize, sequence: Vec<Letter>) {
+    /// Adds a sequence that must be taken from the state before a step: some letters of the run, and one
+    /// more.
+    fn add(&mut self, number: usize, rest: &[usize], last: Letter) {
         let known = self.path.stops[number].objects;
         let node = &mut self.nodes[number];
-        let covers = |letter: &Letter| weak_initial(letter, &sequence, known) != Initial::No;
+        let sequence = || rest.iter().map(|&step| &self.letters[step]).chain([&last]);
+        let covers = |letter: &Letter| weak_initial(letter, sequence(), known) != Initial::No;
         if !node.asleep.iter().any(covers) {
+            let sequence = sequence().collect();
             insert(&mut node.branches, sequence, known);
         }
     }
 
     /// The other values of the choices in a step.
     fn add_choices(&mut self, number: usize) {
-        let letter = self.letter(number);
+        if self.path.stops[number].choices.is_empty() {
+            return;
+        }
+        let letter = self.letters[number].clone();
         let choices = self.path.stops[number].choices.clone();
         for (position, &(arity, taken)) in choices.iter().enumerate() {
             for value in (0..arity).filter(|&value| value != taken) {
                 let mut other = letter.clone();
                 other.step.choices.truncate(position);
                 other.step.choices.push(value);
-                self.add(number, vec![other]);
+                self.add(number, &[], other);
             }
         }
     }
 
-    /// Adds the reversals of all races of the run.
-    fn reverse_races(&mut self) {
-        let done = (1..self.path.stops.len()).map(|step| self.path.at(step));
+    /// Adds the reversals of the races of the run. A pair of steps that led the run was looked at in the run
+    /// in which its second was new; what this run did later can matter only to somebody who sleeps, or if
+    /// it has other values in it.
+    fn reverse_races(&mut self, known: usize) {
+        let chose = self.path.stops[known..].iter().any(|stop| !stop.choices.is_empty());
+        for earlier in 0..known.min(self.nodes.len()) {
+            let node = &mut self.nodes[earlier];
+            node.races.retain(|&later| later < known);
+            if node.asleep.is_empty() && !chose || node.races.is_empty() {
+                continue;
+            }
+            let rest: Vec<usize> = self.path.independent_of(earlier).collect();
+            for position in 0..self.nodes[earlier].races.len() {
+                let later = self.nodes[earlier].races[position];
+                let last = Letter { step: self.path.free_step(later), ..self.letters[later].clone() };
+                self.add(earlier, &rest, last);
+            }
+        }
+        let done = (known.max(1)..self.path.stops.len()).map(|step| self.path.at(step));
         let all: Vec<Pending> = done.chain(self.path.left()).collect();
+        let (mut rivals, mut races, mut rest) = (Vec::new(), Vec::<usize>::new(), Vec::new());
         for later in all {
-            let mut rivals = Vec::new();
+            rivals.clear();
+            races.clear();
             self.path.each_rival(&later, |step| rivals.push(step));
-            let mut races: Vec<usize> = Vec::new();
-            for earlier in rivals {
+            for &earlier in &rivals {
                 let hidden = races.iter().any(|&race| self.path.ordered(earlier, race));
                 if hidden || !self.path.is_possible_without(earlier, &later) {
                     continue;
                 }
                 races.push(earlier);
-                let rest = self.path.independent_of(earlier).map(|step| self.letter(step));
-                let sequence = rest.chain([self.letter_of(&later)]).collect();
-                self.add(earlier, sequence);
+                self.nodes[earlier].races.extend(later.step);
+                rest.clear();
+                rest.extend(self.path.independent_of(earlier));
+                let last = self.letter_of(&later);
+                self.add(earlier, &rest, last);
             }
         }
     }
@@ -137,7 +181,7 @@ impl Search for Odpor {
         }
         while let Some(number) = self.nodes.len().checked_sub(1) {
             // A step that a bound forbids was asked for and not taken.
-            let taken = (number < self.path.stops.len()).then(|| self.letter(number));
+            let taken = self.letters.get(number).cloned();
             let node = &mut self.nodes[number];
             node.asleep.extend(taken);
             if node.branches.is_empty() {
@@ -145,13 +189,9 @@ impl Search for Odpor {
                 continue;
             }
             let branch = node.branches.remove(0);
+            node.races.clear();
             let mut steps: Vec<Step> = (0..number).map(|number| self.path.step(number)).collect();
-            let mut last = &branch;
-            steps.push(last.letter.step.clone());
-            while let Some(next) = last.rest.first() {
-                steps.push(next.letter.step.clone());
-                last = next;
-            }
+            steps.extend(branch.first().map(|letter| letter.step.clone()));
             self.taking = Some(branch);
             return Some(Request::new(steps));
         }
@@ -162,20 +202,17 @@ impl Search for Odpor {
         self.runs += 1;
         let known = self.nodes.len().saturating_sub(1);
         self.path.follow(trace, plan.spurious_max, known);
-        let late = self.path.has_late_objects();
-        let announcements = if late { self.path.announcements() } else { Vec::new() };
-        self.origin = Arc::new(Origin { number: self.runs, announcements });
+        self.spell(known);
         let mut branch = self.taking.take();
         for number in known..self.path.stops.len() {
             if number == self.nodes.len() {
-                self.nodes.push(self.node(number, branch.as_mut()));
-                branch = branch.and_then(|branch| branch.rest.into_iter().next());
+                let (next, others) = branch.map_or((None, Vec::new()), Branch::after);
+                branch = next;
+                self.nodes.push(self.node(number, others));
             }
-            let letter = self.letter(number);
+            let letter = &self.letters[number];
             let objects = self.path.stops[number].objects;
-            let sleeps = |other: &Letter| {
-                weak_initial(other, std::slice::from_ref(&letter), objects) == Initial::At(0)
-            };
+            let sleeps = |other: &Letter| weak_initial(other, [letter], objects) == Initial::At(0);
             if self.nodes[number].asleep.iter().any(sleeps) {
                 self.redundant += 1;
                 self.nodes.truncate(number);
@@ -183,7 +220,7 @@ impl Search for Odpor {
             }
             self.add_choices(number);
         }
-        self.reverse_races();
+        self.reverse_races(known);
     }
 
     fn restart(&mut self) {
@@ -193,17 +230,12 @@ impl Search for Odpor {
 
 impl Odpor {
     /// The state before a new step: who still sleeps, and what is left of the branch.
-    fn node(&self, number: usize, branch: Option<&mut Branch>) -> Node {
+    fn node(&self, number: usize, branches: Vec<Branch>) -> Node {
         let Some(before) = number.checked_sub(1) else { return Node::default() };
-        let taken = self.letter(before);
+        let taken = &self.letters[before];
         let objects = self.path.stops[before].objects;
-        let sleeps =
-            |other: &&Letter| weak_initial(other, std::slice::from_ref(&taken), objects) == Initial::Apart;
+        let sleeps = |other: &&Letter| weak_initial(other, [taken], objects) == Initial::Apart;
         let asleep = self.nodes[before].asleep.iter().filter(sleeps).cloned().collect();
-        let branches = branch.map_or_else(Vec::new, |branch| {
-            let first = usize::from(!branch.rest.is_empty());
-            branch.rest.drain(first..).collect()
-        });
-        Node { asleep, branches }
+        Node { asleep, branches, races: Vec::new() }
     }
 }

@@ -30,8 +30,8 @@ pub struct Stop {
     index: u32,
     /// For each task how many of its steps have happened before it, itself included.
     clock: Vec<u32>,
-    /// The same without what the operation adds.
-    before: Vec<u32>,
+    /// The step before it of the same task, or the one that made the task.
+    before: Option<usize>,
     /// A number that is the same for equal steps with an equal past.
     past: u64,
 }
@@ -45,7 +45,7 @@ pub struct Pending {
     pub op: Op,
     /// The step; none if it never came to it.
     pub step: Option<usize>,
-    before: Vec<u32>,
+    before: Option<usize>,
 }
 
 /// The steps of a run.
@@ -142,7 +142,7 @@ impl Path {
     ) {
         let number = self.stops.len();
         let before = self.before(task, number);
-        let mut clock = before.clone();
+        let mut clock = before.map_or(Vec::new(), |before| self.stops[before].clock.clone());
         if clock.len() <= task.index() {
             clock.resize(task.index() + 1, 0);
         }
@@ -171,25 +171,20 @@ impl Path {
         self.stops.push(Stop { task, op, outcome, choices, enabled, objects, index, clock, before, past });
     }
 
-    /// What has happened before what `task` does next after `number` steps, that left out.
-    fn before(&self, task: TaskId, number: usize) -> Vec<u32> {
+    /// The last of the first `number` steps that is one of `task`, or the one that made it.
+    fn before(&self, task: TaskId, number: usize) -> Option<usize> {
         let own = &self.by_task[task.index()];
         match own[..own.partition_point(|&step| step < number)].last() {
-            Some(&last) => self.stops[last].clock.clone(),
-            None if task == TaskId::MAIN => Vec::new(),
-            None => self.stops[self.births[task.index()]].clock.clone(),
+            Some(&last) => Some(last),
+            None if task == TaskId::MAIN => None,
+            None => Some(self.births[task.index()]),
         }
     }
 
     /// A number for what `task` is about to do after `number` steps: wherever it comes up again, in this
     /// run or in another, the same operation is meant.
     pub(crate) fn announced(&self, task: TaskId, number: usize) -> u64 {
-        let own = &self.by_task[task.index()];
-        let last = match own[..own.partition_point(|&step| step < number)].last() {
-            Some(&last) => self.stops[last].past,
-            None if task == TaskId::MAIN => 0,
-            None => self.stops[self.births[task.index()]].past,
-        };
+        let last = self.before(task, number).map_or(0, |before| self.stops[before].past);
         hash::mix(self.names[task.index()], last)
     }
 
@@ -261,13 +256,13 @@ impl Path {
     /// Whether a step happened before what a task did or was about to do, that operation's own
     /// conflicts left out.
     pub fn leads_to(&self, earlier: usize, pending: &Pending) -> bool {
-        self.stops[earlier].is_in(&pending.before)
+        pending.before.is_some_and(|before| self.ordered(earlier, before))
     }
 
     /// What was done at a step, as something that could have been done earlier.
     pub fn at(&self, step: usize) -> Pending {
         let Stop { task, op, before, .. } = &self.stops[step];
-        Pending { task: *task, op: *op, step: Some(step), before: before.clone() }
+        Pending { task: *task, op: *op, step: Some(step), before: *before }
     }
 
     /// What every live task was about to do when the run ended, whether it could or not.
@@ -316,6 +311,13 @@ impl Path {
         if !Hypothesis::is_needed(&pending.op) {
             return true;
         }
+        if pending.op.kind == Kind::Join && self.stops[earlier].op.kind == Kind::Exit {
+            // Nobody is joined who has not exited.
+            return false;
+        }
+        if pending.op.kind == Kind::Lock && self.hypothesis.is_plain_mutex(pending.op.object) {
+            return !self.is_held_without(earlier, pending.op.object);
+        }
         let mut hypothesis = core::mem::take(&mut self.hypothesis);
         let steps = (0..earlier).chain(self.independent_of(earlier)).map(|step| &self.stops[step]);
         let possible = hypothesis.enabled_after(steps, pending.task, &pending.op);
@@ -336,6 +338,19 @@ impl Path {
         }
     }
 
+    /// Whether somebody holds a mutex after the steps that do not depend on `earlier`.
+    fn is_held_without(&self, earlier: usize, mutex: ObjectId) -> bool {
+        let steps = self.by_object[mutex.index()].iter();
+        let mut kept =
+            steps.filter(|&&step| step < earlier || !self.ordered(earlier, step) && step != earlier);
+        let last = kept.rfind(|&&step| {
+            let Stop { op, outcome, .. } = &self.stops[step];
+            let missed = matches!(outcome, Outcome::Failed | Outcome::TimedOut) && op.kind == Kind::Lock;
+            !missed && *outcome != Outcome::Misuse
+        });
+        last.is_some_and(|&step| matches!(self.stops[step].op.kind, Kind::Lock | Kind::Wake))
+    }
+
     /// A step as a plan names it.
     pub fn step(&self, number: usize) -> Step {
         let stop = &self.stops[number];
@@ -343,6 +358,11 @@ impl Path {
             task: self.names[stop.task.index()],
             choices: stop.choices.iter().map(|&(_, value)| value).collect(),
         }
+    }
+
+    /// The same without the values that it chose.
+    pub(crate) fn free_step(&self, number: usize) -> Step {
+        Step { task: self.names[self.stops[number].task.index()], choices: Vec::new() }
     }
 
     /// The task with this name.

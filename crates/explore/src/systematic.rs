@@ -173,10 +173,6 @@ impl<S: Search> Searcher for Core<S> {
             self.search.learn(plan, trace, &digest.verdict);
         }
     }
-
-    fn copy(&self) -> Box<dyn Searcher> {
-        Box::new(self.clone())
-    }
 }
 
 impl<S: Search> Explorer for Systematic<S> {

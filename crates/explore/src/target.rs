@@ -126,9 +126,6 @@ pub trait Searcher: Any + Send {
 
     /// The run that was asked for has ended.
     fn learn(&mut self, plan: &Plan, digest: &Digest, trace: &Trace);
-
-    /// The same once more, for whoever must go back to where it was.
-    fn copy(&self) -> Box<dyn Searcher>;
 }
 
 /// A run of a search.

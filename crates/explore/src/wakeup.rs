@@ -110,8 +110,12 @@ pub(crate) enum Initial {
 }
 
 /// Whether `letter` is a weak initial of `sequence`.
-pub(crate) fn weak_initial(letter: &Letter, sequence: &[Letter], known: u32) -> Initial {
-    for (position, other) in sequence.iter().enumerate() {
+pub(crate) fn weak_initial<'a>(
+    letter: &Letter,
+    sequence: impl IntoIterator<Item = &'a Letter>,
+    known: u32,
+) -> Initial {
+    for (position, other) in sequence.into_iter().enumerate() {
         if other.step.task == letter.step.task {
             return if letter.agrees(other) { Initial::At(position) } else { Initial::No };
         }
@@ -122,33 +126,75 @@ pub(crate) fn weak_initial(letter: &Letter, sequence: &[Letter], known: u32) -> 
     Initial::Apart
 }
 
-/// A step to be taken, and what follows it; a leaf if nothing must.
+/// Steps to be taken one after the other, and what can follow them; nothing must if there is none.
 #[derive(Clone, Debug)]
 pub(crate) struct Branch {
-    pub(crate) letter: Letter,
-    pub(crate) rest: Vec<Branch>,
+    // invariant: not empty, and in the reverse order, so that the next one is the last.
+    letters: Vec<Letter>,
+    rest: Vec<Branch>,
 }
 
-/// Adds a sequence unless what is there covers it. Returns whether it was added.
-pub(crate) fn insert(branches: &mut Vec<Branch>, mut sequence: Vec<Letter>, known: u32) -> bool {
-    let mut branches = branches;
-    loop {
-        let first =
-            branches.iter().position(|branch| weak_initial(&branch.letter, &sequence, known) != Initial::No);
-        let Some(first) = first else { break };
-        let branch = &mut branches[first];
-        if let Initial::At(position) = weak_initial(&branch.letter, &sequence, known) {
-            sequence.remove(position);
-        }
-        if branch.rest.is_empty() || sequence.is_empty() {
-            return false;
-        }
-        branches = &mut branch.rest;
+impl Branch {
+    /// The next step.
+    pub(crate) fn letter(&self) -> &Letter {
+        self.letters.last().expect("raddle bug: a branch without a step")
     }
-    let mut letters = sequence.into_iter().rev();
-    let Some(last) = letters.next() else { return false };
-    let leaf = Branch { letter: last, rest: Vec::new() };
-    let chain = letters.fold(leaf, |rest, letter| Branch { letter, rest: vec![rest] });
-    branches.push(chain);
-    true
+
+    /// The steps of the first sequence.
+    pub(crate) fn first(&self) -> impl Iterator<Item = &Letter> {
+        let branches = core::iter::successors(Some(self), |branch| branch.rest.first());
+        branches.flat_map(|branch| branch.letters.iter().rev())
+    }
+
+    /// What follows the next step: how the first sequence goes on, and the others.
+    pub(crate) fn after(mut self) -> (Option<Branch>, Vec<Branch>) {
+        self.letters.pop();
+        if !self.letters.is_empty() {
+            return (Some(self), Vec::new());
+        }
+        let mut rest = self.rest.into_iter();
+        (rest.next(), rest.collect())
+    }
+
+    /// Nothing may follow any more than the last `left` of its steps: they become a branch of their own.
+    fn split(&mut self, left: usize) {
+        let later = self.letters.drain(..left).collect();
+        let rest = core::mem::take(&mut self.rest);
+        self.rest.push(Branch { letters: later, rest });
+    }
+}
+
+/// Adds a sequence unless what is there covers it.
+pub(crate) fn insert(branches: &mut Vec<Branch>, mut sequence: Vec<&Letter>, known: u32) {
+    let mut branches = branches;
+    'down: loop {
+        let begins =
+            |branch: &Branch| weak_initial(branch.letter(), sequence.iter().copied(), known) != Initial::No;
+        let Some(first) = branches.iter().position(begins) else { break };
+        let branch = &mut branches[first];
+        for left in (0..branch.letters.len()).rev() {
+            match weak_initial(&branch.letters[left], sequence.iter().copied(), known) {
+                Initial::At(position) => {
+                    sequence.remove(position);
+                }
+                Initial::Apart => {}
+                Initial::No => {
+                    branch.split(left + 1);
+                    branches = &mut branches[first].rest;
+                    break 'down;
+                }
+            }
+            if sequence.is_empty() {
+                return;
+            }
+        }
+        if branch.rest.is_empty() {
+            return;
+        }
+        branches = &mut branches[first].rest;
+    }
+    if !sequence.is_empty() {
+        let letters = sequence.into_iter().rev().cloned().collect();
+        branches.push(Branch { letters, rest: Vec::new() });
+    }
 }

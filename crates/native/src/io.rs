@@ -75,6 +75,17 @@ pub fn joined(fd: i32, family: usize) {
     });
 }
 
+/// From now on two files are connected, and with them all that are connected with either.
+pub fn unite(a: i32, b: i32) {
+    with(|run| {
+        let ours = &mut run.waiters.ours;
+        let family = |fd: i32| ours.iter().find(|(ours, _)| *ours == fd).map(|(_, family)| *family);
+        if let (Some(to), Some(from)) = (family(a), family(b)) {
+            ours.iter_mut().filter(|(_, family)| *family == from).for_each(|(_, family)| *family = to);
+        }
+    });
+}
+
 /// Whether the other end of a file is in this run.
 pub fn is_ours(fd: i32) -> bool {
     with(|run| run.waiters.ours.iter().any(|(ours, _)| *ours == fd))

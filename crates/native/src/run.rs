@@ -2,6 +2,7 @@
 //! says what the task is about to do, and comes back when that has happened.
 
 use crate::blocks::{Blocks, Deed, Fault, Freed};
+use crate::deferred::{self, Sent};
 use crate::fiber::{self, Fiber, Stack};
 use crate::futex::Queue;
 use crate::io::Waiters;
@@ -89,6 +90,8 @@ pub struct Run {
     pub futexes: Queue,
     /// Who waits for which files.
     pub waiters: Waiters,
+    /// Signals from thread to thread.
+    pub sent: Sent,
     /// What the process exits with, once it is known.
     pub exit_code: Option<i32>,
 }
@@ -129,12 +132,17 @@ pub fn begin(mut run: Run, plan: &Plan, record: bool) {
 
 /// The task does `op` when its turn has come. Says how that ended.
 pub fn arrive(op: Op) -> Outcome {
+    deferred::handle();
     let me = with(|run| run.running);
     match with(|run| run.turn(op)) {
         Turn::Mine(outcome) => outcome,
         Turn::Theirs(next) => {
             switch(me, next);
-            with(|run| run.engine.outcome(me))
+            let outcome = with(|run| run.engine.outcome(me));
+            if with(|run| !run.sent.is_empty()) {
+                deferred::handle_sent();
+            }
+            outcome
         }
         Turn::Over => crate::end::over(),
     }
@@ -202,6 +210,7 @@ impl Run {
             keys: Vec::new(),
             futexes: Queue::default(),
             waiters: Waiters::default(),
+            sent: Sent::default(),
             exit_code: None,
         }
     }

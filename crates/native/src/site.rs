@@ -110,6 +110,9 @@ impl Modules {
 
     #[inline(never)]
     fn site_elsewhere(&mut self, address: usize) -> SiteId {
+        if address == 0 {
+            return SiteId::UNKNOWN;
+        }
         for _ in 0..2 {
             if let Some((number, offset)) = self.locate(address) {
                 return site(number, offset);

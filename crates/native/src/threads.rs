@@ -141,9 +141,12 @@ pub fn stack_of(handle: u64) -> Option<(usize, usize)> {
     })
 }
 
-/// Whether the handle is that of a thread that is alive.
-pub fn is_alive(handle: u64) -> bool {
-    with(|run| run.find(handle).is_some_and(|task| !run.is_over(task)))
+/// The thread of a handle, if it is alive, and whether it is the running one.
+pub fn alive(handle: u64) -> Option<(TaskId, bool)> {
+    with(|run| {
+        let task = run.find(handle).filter(|&task| !run.is_over(task))?;
+        Some((task, task == run.running))
+    })
 }
 
 /// The running thread is about to end with this result. For main it ends here, since the functions that called

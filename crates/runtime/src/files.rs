@@ -1,12 +1,10 @@
 //! Reading and writing, and waiting for others to do so.
 
 use crate::clocks::set_errno;
-use alloc::vec::Vec;
-use core::ffi::{c_int, c_long, c_void};
+use core::ffi::{c_int, c_long};
 use raddle_native::io::{self, IN, OUT, Poll};
 use raddle_native::run::active;
 use raddle_native::sys;
-use raddle_native::time::TimeSpec;
 
 const NONBLOCK: usize = 0o4000;
 const DONTWAIT: c_int = 0x40;
@@ -16,7 +14,10 @@ mod number {
     pub(super) const READ: usize = 0;
     pub(super) const WRITE: usize = 1;
     pub(super) const CLOSE: usize = 3;
-    pub(super) const SELECT: usize = 23;
+    pub(super) const READV: usize = 19;
+    pub(super) const WRITEV: usize = 20;
+    pub(super) const SENDMSG: usize = 46;
+    pub(super) const RECVMSG: usize = 47;
     pub(super) const PIPE2: usize = 293;
     pub(super) const CONNECT: usize = 42;
     pub(super) const ACCEPT4: usize = 288;
@@ -26,14 +27,13 @@ mod number {
     pub(super) const SOCKETPAIR: usize = 53;
     pub(super) const FCNTL: usize = 72;
     pub(super) const EVENTFD2: usize = 290;
-    pub(super) const POLL: usize = 7;
 }
 
 /// A system call with libc's way to tell of errors.
 ///
 /// # Safety
 /// As for the call.
-unsafe fn plain(number: usize, args: [usize; 6]) -> c_long {
+pub(crate) unsafe fn plain(number: usize, args: [usize; 6]) -> c_long {
     // SAFETY: passed on to the caller.
     let result = unsafe { sys::call(number, args) };
     if (-4095..0).contains(&result) { c_long::from(set_errno(-result as c_int)) } else { result as c_long }
@@ -81,8 +81,100 @@ unsafe extern "C" fn read_(fd: c_int, buffer: usize, size: usize, pc: usize) -> 
 
 unsafe extern "C" fn write_(fd: c_int, buffer: usize, size: usize, pc: usize) -> c_long {
     touched(buffer, size as c_long, false, pc);
+    if active() && io::is_ours(fd) && waits(fd) {
+        // SAFETY: as above.
+        return unsafe { write_bit_by_bit(fd, buffer, size, pc) };
+    }
     // SAFETY: as above.
-    unsafe { on(fd, OUT, true, number::WRITE, [fd as usize, buffer, size, 0, 0, 0], pc) }
+    unsafe { on(fd, OUT, false, number::WRITE, [fd as usize, buffer, size, 0, 0, 0], pc) }
+}
+
+/// The kernel would wait in the middle of a write that is larger than the room there is: so it is told not to wait,
+/// and others go on in between.
+///
+/// # Safety
+/// As for `write`.
+unsafe fn write_bit_by_bit(fd: c_int, buffer: usize, size: usize, pc: usize) -> c_long {
+    const SET_FLAGS: usize = 4;
+    const AGAIN: isize = -11;
+    let mut done = 0;
+    loop {
+        io::wait(&mut [Poll { fd, events: OUT, found: 0 }], None, pc);
+        // SAFETY: passed on to the caller; the flags are put back before anybody else runs.
+        let result = unsafe {
+            let flags = sys::call(number::FCNTL, [fd as usize, GET_FLAGS, 0, 0, 0, 0]) as usize;
+            sys::call(number::FCNTL, [fd as usize, SET_FLAGS, flags | NONBLOCK, 0, 0, 0]);
+            let result = sys::call(number::WRITE, [fd as usize, buffer + done, size - done, 0, 0, 0]);
+            sys::call(number::FCNTL, [fd as usize, SET_FLAGS, flags, 0, 0, 0]);
+            result
+        };
+        if result > 0 {
+            done += result as usize;
+        }
+        io::after(pc);
+        if done == size || (result <= 0 && result != AGAIN) {
+            let error = result < 0 && done == 0;
+            return if error { c_long::from(set_errno(-result as c_int)) } else { done as c_long };
+        }
+    }
+}
+
+unsafe extern "C" fn readv_(fd: c_int, vector: usize, count: c_int, pc: usize) -> c_long {
+    // SAFETY: as above.
+    unsafe { on(fd, IN, true, number::READV, [fd as usize, vector, count as usize, 0, 0, 0], pc) }
+}
+
+unsafe extern "C" fn writev_(fd: c_int, vector: usize, count: c_int, pc: usize) -> c_long {
+    // SAFETY: as above.
+    unsafe { on(fd, OUT, true, number::WRITEV, [fd as usize, vector, count as usize, 0, 0, 0], pc) }
+}
+
+unsafe extern "C" fn recvmsg_(fd: c_int, message: usize, flags: c_int, pc: usize) -> c_long {
+    let args = [fd as usize, message, flags as usize, 0, 0, 0];
+    // SAFETY: as above.
+    unsafe { on(fd, IN, flags & DONTWAIT == 0, number::RECVMSG, args, pc) }
+}
+
+unsafe extern "C" fn sendmsg_(fd: c_int, message: usize, flags: c_int, pc: usize) -> c_long {
+    let args = [fd as usize, message, flags as usize, 0, 0, 0];
+    // SAFETY: as above.
+    unsafe { on(fd, OUT, flags & DONTWAIT == 0, number::SENDMSG, args, pc) }
+}
+
+/// Receives, and says from whom. All registers of arguments are taken, so nobody knows where it was called.
+///
+/// # Safety
+/// As libc's.
+#[cfg_attr(panic = "abort", unsafe(no_mangle))]
+pub unsafe extern "C" fn recvfrom(
+    fd: c_int,
+    buffer: usize,
+    size: usize,
+    flags: c_int,
+    address: usize,
+    length: usize,
+) -> c_long {
+    let args = [fd as usize, buffer, size, flags as usize, address, length];
+    // SAFETY: as above.
+    unsafe { on(fd, IN, flags & DONTWAIT == 0, number::RECVFROM, args, 0) }
+}
+
+/// Sends to somebody. As above.
+///
+/// # Safety
+/// As libc's.
+#[cfg_attr(panic = "abort", unsafe(no_mangle))]
+pub unsafe extern "C" fn sendto(
+    fd: c_int,
+    buffer: usize,
+    size: usize,
+    flags: c_int,
+    address: usize,
+    length: usize,
+) -> c_long {
+    let args = [fd as usize, buffer, size, flags as usize, address, length];
+    // SAFETY: as above.
+    unsafe { on(fd, OUT, flags & DONTWAIT == 0, number::SENDTO, args, 0) }
 }
 
 unsafe extern "C" fn recv_(fd: c_int, buffer: usize, size: usize, flags: c_int, pc: usize) -> c_long {
@@ -127,7 +219,7 @@ unsafe extern "C" fn close_(fd: c_int, pc: usize) -> c_int {
 }
 
 /// A socket that the run has made.
-fn made(fd: c_long) -> c_int {
+pub(crate) fn made(fd: c_long) -> c_int {
     if active() && fd >= 0 {
         io::joined(fd as i32, io::NETWORK);
     }
@@ -180,60 +272,25 @@ unsafe extern "C" fn eventfd_(value: c_int, flags: c_int, _: usize) -> c_int {
     fd
 }
 
-unsafe extern "C" fn poll_(polls: *mut Poll, count: usize, milliseconds: c_int, pc: usize) -> c_int {
+unsafe extern "C" fn eventfd_read_(fd: c_int, value: *mut u64, pc: usize) -> c_int {
     // SAFETY: as above.
-    let all = unsafe { core::slice::from_raw_parts_mut(polls, count) };
-    if !active() || !all.iter().any(|poll| io::is_ours(poll.fd)) {
-        let args = [polls as usize, count, milliseconds as usize, 0, 0, 0];
-        // SAFETY: as above.
-        return unsafe { plain(number::POLL, args) } as c_int;
-    }
-    io::wait(all, u64::try_from(milliseconds).ok().map(|limit| limit * 1_000_000), pc);
-    all.iter().filter(|poll| poll.found != 0).count() as c_int
+    if unsafe { read_(fd, value as usize, size_of::<u64>(), pc) } == 8 { 0 } else { -1 }
 }
 
-/// The files of a set.
-fn members(set: *const u64, count: c_int) -> Vec<c_int> {
-    let is_in = |fd: &c_int| {
-        // SAFETY: the program's own set, which has a bit for each file below `count`.
-        !set.is_null() && unsafe { *set.add(*fd as usize / 64) } >> (*fd % 64) & 1 == 1
-    };
-    (0..count).filter(is_in).collect()
-}
-
-unsafe extern "C" fn select_(
-    count: c_int,
-    reads: *mut u64,
-    writes: *mut u64,
-    others: *mut c_void,
-    limit: *const TimeSpec,
-    pc: usize,
-) -> c_int {
-    let [wanted, room] = [reads, writes].map(|set| members(set, count));
-    if active() && wanted.iter().chain(&room).any(|&fd| io::is_ours(fd)) {
-        // SAFETY: the program's own variable: a timeval, which has microseconds.
-        let limit = (!limit.is_null()).then(|| unsafe { *limit });
-        let limit = limit.map(|t| t.seconds as u64 * 1_000_000_000 + t.nanoseconds as u64 * 1000);
-        let ask = |events: i16| move |&fd: &c_int| Poll { fd, events, found: 0 };
-        let mut polls: Vec<Poll> = wanted.iter().map(ask(IN)).chain(room.iter().map(ask(OUT))).collect();
-        io::wait(&mut polls, limit, pc);
-        let nothing = [0u64; 2];
-        // The kernel fills in the sets; it has no more to wait for.
-        let args =
-            [count as usize, reads as usize, writes as usize, others as usize, nothing.as_ptr() as usize, 0];
-        // SAFETY: as above.
-        return unsafe { plain(number::SELECT, args) } as c_int;
-    }
-    let args = [count as usize, reads as usize, writes as usize, others as usize, limit as usize, 0];
+unsafe extern "C" fn eventfd_write_(fd: c_int, value: u64, pc: usize) -> c_int {
     // SAFETY: as above.
-    unsafe { plain(number::SELECT, args) as c_int }
+    if unsafe { write_(fd, (&raw const value) as usize, size_of::<u64>(), pc) } == 8 { 0 } else { -1 }
 }
 
 hook! {
     read rcx => read_;
     write rcx => write_;
+    readv rcx => readv_;
+    writev rcx => writev_;
     recv r8 => recv_;
     send r8 => send_;
+    recvmsg rcx => recvmsg_;
+    sendmsg rcx => sendmsg_;
     accept rcx => accept_;
     accept4 r8 => accept4_;
     connect rcx => connect_;
@@ -243,6 +300,6 @@ hook! {
     socketpair r8 => socketpair_;
     socket rcx => socket_;
     eventfd rdx => eventfd_;
-    poll rcx => poll_;
-    select r9 => select_;
+    eventfd_read rdx => eventfd_read_;
+    eventfd_write rdx => eventfd_write_;
 }

@@ -130,3 +130,9 @@ fn a_program_that_depends_on_addresses_is_told() {
     let (ended, _out) = run(&build("pointer.c"), &["--runs", "50"]);
     assert_eq!(ended.kinds(), ["nondeterminism"]);
 }
+
+#[test]
+fn signals_reach_whom_they_are_for() {
+    let (ended, _out) = run(&build("signals.c"), &["--runs", "200", "--expect-exit", "0", "--races", "off"]);
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+}

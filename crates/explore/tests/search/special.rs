@@ -100,6 +100,15 @@ fn every_value_is_chosen() {
     check(&program, &everywhere());
 }
 
+/// A value that is chosen after two others have raced: their reversal must be tried with each value.
+#[test]
+fn a_value_beside_a_race() {
+    let arrive = Instr::Barrier(1, 0);
+    let tasks = vec![vec![arrive, arrive], vec![arrive], vec![Store(0, ONE), Choose(2, 0)]];
+    let program = Program::flat(vec![Object::Atomic(0), Object::Barrier(2)], tasks);
+    check(&program, &everywhere());
+}
+
 /// The end of the process while others are at work.
 #[test]
 fn a_process_that_is_ended_in_the_middle() {

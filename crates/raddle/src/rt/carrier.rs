@@ -10,16 +10,16 @@
 use super::jobs::{Deal, Pending};
 use super::slot::CarrierId;
 pub use super::worker::Body;
-use super::worker::{Command, Reply, Worker};
+use super::worker::{Command, Reply, Searching, Worker, lock};
 use super::{Heart, panics, site};
 use raddle_explore::target::{
-    Digest, Flow, Learned, Place, Run, SearchRun, Searched, Searcher, Sink, Target, TargetError,
+    Digest, Flow, Learned, Place, Run, Searched, Searcher, Sink, Target, TargetError,
 };
 use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, TaskId, Trace, Verdict};
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How often the waiting side looks at the heart.
@@ -166,19 +166,29 @@ impl Target for LibraryTarget {
     }
 
     fn search(&mut self, search: Box<dyn Searcher>, runs: Range<u64>) -> Result<Searched, TargetError> {
-        let before = search.copy();
-        let command = Command::Search(search, runs.clone());
-        self.carrier(0)?.commands.send(command).map_err(|_| gone())?;
+        let searching = Arc::new(Mutex::new(Searching::new(search)));
+        let command = Command::Search(searching.clone(), runs.clone());
+        let carrier = self.carrier(0)?;
+        carrier.stop.store(false, Ordering::Relaxed);
+        carrier.commands.send(command).map_err(|_| gone())?;
         match self.wait(0)? {
-            Some(Reply::Searched(searched, retired)) => {
+            Some(Reply::Searched(retired)) => {
                 if retired {
                     self.carriers[0] = None;
                 }
-                Ok(*searched)
             }
-            Some(_) => Err(bug("another reply was expected")),
-            None => self.search_slowly(before, runs),
+            Some(_) => return Err(bug("another reply was expected")),
+            None => {
+                let mut searching = lock(&searching);
+                let plan = searching.plan.take().ok_or_else(|| bug("nothing hangs"))?;
+                let number = runs.start + searching.runs.len() as u64;
+                let digest = Digest { seed: plan.seed, ..self.hung(0, &plan, number) };
+                searching.learn(plan, digest, &Trace::default());
+            }
         }
+        let mut searching = lock(&searching);
+        let search = searching.search.take().ok_or_else(|| bug("the search is lost"))?;
+        Ok(Searched { search, runs: core::mem::take(&mut searching.runs), over: searching.over })
     }
 
     fn place(&self, site: SiteId) -> Place {
@@ -198,34 +208,6 @@ pub(crate) fn place(site: SiteId) -> Place {
 }
 
 impl LibraryTarget {
-    /// The carrier hangs, and the search with it. From where it was before, one run at a time is told
-    /// apart, up to the one that hangs.
-    fn search_slowly(
-        &mut self,
-        mut search: Box<dyn Searcher>,
-        numbers: Range<u64>,
-    ) -> Result<Searched, TargetError> {
-        let carrier = self.carriers[0].take().expect("raddle bug: no carrier hangs");
-        carrier.stop.store(true, Ordering::Relaxed);
-        let hung = carrier.heart.run.load(Ordering::Relaxed);
-        let (mut runs, mut over) = (Vec::new(), false);
-        for number in numbers.take_while(|&number| number <= hung) {
-            let Some(plan) = search.next() else {
-                over = true;
-                break;
-            };
-            let run = self.run(&plan)?;
-            search.learn(&plan, &run.digest, &run.trace);
-            let run = SearchRun::new(plan, Digest { run: number, ..run.digest }, &run.trace);
-            let stop = run.again.is_some();
-            runs.push(run);
-            if stop {
-                break;
-            }
-        }
-        Ok(Searched { search, runs, over })
-    }
-
     /// Lets carriers do `runs` and tells what comes of them, in order. The runs that are left if
     /// they must not go on beside each other.
     fn deal(

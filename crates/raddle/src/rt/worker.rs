@@ -10,14 +10,14 @@ use raddle_analysis::lock_order::{Cycle, Edge};
 use raddle_analysis::races::Race;
 use raddle_engine::Engine;
 use raddle_explore::target::{
-    CycleFound, Digest, EdgeFound, Learned, ObjectInfo, RaceFound, Run, SearchRun, Searched, Searcher,
+    CycleFound, Digest, EdgeFound, Learned, ObjectInfo, RaceFound, Run, SearchRun, Searcher,
 };
-use raddle_model::{ObjectId, Plan, Recorder, Rng, Tail, TaskId, Verdict, World};
+use raddle_model::{ObjectId, Plan, Recorder, Rng, Tail, TaskId, Trace, Verdict, World};
 use raddle_policy::Planned;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SendError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The program under test.
@@ -35,18 +35,58 @@ const CLOSE_EVERY: u64 = 256;
 pub(super) enum Command {
     Sample(Box<Plan>, Share),
     Record(Box<Plan>),
-    Search(Box<dyn Searcher>, Range<u64>),
+    Search(Arc<Mutex<Searching>>, Range<u64>),
 }
 
 pub(super) enum Reply {
     Chunk(Vec<Digest>),
     BatchDone,
     Recorded(Box<Recorded>),
-    Searched(Box<Searched>, bool),
+    /// Whether the carrier can do no more runs.
+    Searched(bool),
     /// The carrier can do no more runs; some of the batch may be left.
     Retired,
     /// The runs share objects, so no others may go on beside them; some of the batch is left.
     Shared,
+}
+
+/// A search that runs on a carrier. It lies outside of it: a carrier that hangs is given up, and the
+/// search is not.
+pub(super) struct Searching {
+    pub(super) search: Option<Box<dyn Searcher>>,
+    pub(super) runs: Vec<SearchRun>,
+    pub(super) over: bool,
+    /// What is being run.
+    pub(super) plan: Option<Plan>,
+}
+
+impl Searching {
+    pub(super) fn new(search: Box<dyn Searcher>) -> Searching {
+        Searching { search: Some(search), runs: Vec::new(), over: false, plan: None }
+    }
+
+    fn next(&mut self) -> Option<Plan> {
+        let plan = self.search.as_mut()?.next();
+        self.over = plan.is_none();
+        self.plan.clone_from(&plan);
+        plan
+    }
+
+    /// Whether there is something to look at.
+    pub(super) fn learn(&mut self, plan: Plan, digest: Digest, trace: &Trace) -> bool {
+        if let Some(search) = &mut self.search {
+            search.learn(&plan, &digest, trace);
+        }
+        let run = SearchRun::new(plan, digest, trace);
+        let look = run.again.is_some();
+        self.runs.push(run);
+        look
+    }
+}
+
+/// A panic of ours while it was held is told by the carrier's end.
+pub(super) fn lock(searching: &Mutex<Searching>) -> MutexGuard<'_, Searching> {
+    searching.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 pub(super) struct Recorded {
@@ -98,10 +138,10 @@ impl Worker {
                     let run = self.record(&mut state, &plan);
                     self.replies.send(Reply::Recorded(Box::new(Recorded { run, retired: state.retired })))
                 }
-                Command::Search(search, runs) => {
+                Command::Search(searching, runs) => {
                     state.several = false;
-                    let searched = self.search(&mut state, search, runs);
-                    self.replies.send(Reply::Searched(Box::new(searched), state.retired))
+                    self.search(&mut state, &searching, runs);
+                    self.replies.send(Reply::Searched(state.retired))
                 }
             };
             if told.is_err() {
@@ -141,26 +181,25 @@ impl Worker {
     }
 
     /// Runs of a search, until there is something to look at or some time has passed.
-    fn search(&self, state: &mut Inner, mut search: Box<dyn Searcher>, numbers: Range<u64>) -> Searched {
+    fn search(&self, state: &mut Inner, searching: &Mutex<Searching>, numbers: Range<u64>) {
         state.engine.analysis_mut().recorder = None;
-        let (mut runs, mut over, begun) = (Vec::new(), false, Instant::now());
+        let begun = Instant::now();
         for number in numbers {
-            let Some(plan) = search.next() else {
-                over = true;
-                break;
-            };
+            let Some(plan) = lock(searching).next() else { return };
             *state.engine.policy_mut() = Planned::new(&plan);
             let digest = self.one(state, &plan, number, plan.seed, false);
             let trace = state.engine.search_trace();
-            search.learn(&plan, &digest, &trace);
-            let run = SearchRun::new(plan, digest, &trace);
-            let stop = run.again.is_some() || state.retired || runs.len() + 1 >= CHUNK_RUNS;
-            runs.push(run);
-            if stop || number.is_multiple_of(16) && begun.elapsed() > CHUNK_TIME {
-                break;
+            let mut searching = lock(searching);
+            if self.stop.load(Ordering::Relaxed) {
+                // It was given up as hanging, and the search goes on elsewhere.
+                return;
+            }
+            let stop = searching.learn(plan, digest, &trace) || state.retired;
+            let full = searching.runs.len() >= CHUNK_RUNS;
+            if stop || full || number.is_multiple_of(16) && begun.elapsed() > CHUNK_TIME {
+                return;
             }
         }
-        Searched { search, runs, over }
     }
 
     fn one(&self, state: &mut Inner, plan: &Plan, run: u64, seed: u64, record: bool) -> Digest {
