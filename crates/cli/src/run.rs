@@ -8,6 +8,7 @@ use raddle_explore::campaign::{self, Limits};
 use raddle_explore::sample::Sample;
 use raddle_explore::target::Target as _;
 use raddle_model::{Plan, PointSet, Tail, TimeMode};
+use raddle_policy::Strategy;
 use raddle_report::json;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
@@ -35,6 +36,9 @@ pub(crate) struct Args {
     /// When timed waits time out: at any moment, or only when nobody else can run
     #[arg(long, value_enum, default_value_t)]
     timeouts: Timeouts,
+    /// How many runs go on at the same time; it changes nothing but the time
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
+    jobs: u64,
     /// Distinct failures that are no races after which to stop; 0 is never
     #[arg(long, value_name = "N", default_value_t = 1)]
     stop_after: u64,
@@ -101,8 +105,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         stdin: standard_input()?,
         hang: Duration::from_millis(args.hang_ms),
     };
-    let mut target = NativeTarget::start(program, args.expect_exit)?;
     let strategy = raddle_policy::parse(&args.strategy).map_err(|error| Problem::new(error.message, ""))?;
+    if is_systematic(&strategy) {
+        return Err(Problem::new(
+            format!("`{}` does not run native programs yet", args.strategy),
+            "the samplers do: random, rapos, pct, pos, walks, coverage",
+        ));
+    }
+    let mut target = NativeTarget::start(program, args.expect_exit)?.with_jobs(args.jobs as usize)?;
     let mut explorer = Sample::new(strategy, plan(args));
     let limits = Limits { runs: args.runs, stop_after: args.stop_after, races: args.races == Races::On };
     let bar = progress::bar(args.runs, "runs");
@@ -146,6 +156,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         Format::Json => output::print_line(&json::summary(&figures)),
     }
     Ok(if files.is_empty() { Exit::NothingFound } else { Exit::FailureFound })
+}
+
+/// Whether the strategy goes through all runs.
+fn is_systematic(strategy: &Strategy) -> bool {
+    matches!(
+        strategy,
+        Strategy::Dfs | Strategy::RandomDfs | Strategy::Pcb { .. } | Strategy::Dpor | Strategy::Odpor
+    )
 }
 
 /// What a run writes to standard output and standard error.

@@ -379,3 +379,23 @@ fn the_attribute_takes_a_search() {
     other.join().unwrap();
     assert_eq!(*x.lock().unwrap(), 2);
 }
+
+/// A run that never comes back takes its carrier with it, not the search.
+#[test]
+fn a_run_that_hangs_is_told_and_the_search_goes_on() {
+    let body = || {
+        let x = Arc::new(AtomicU64::new(0));
+        let y = x.clone();
+        let other = thread::spawn(move || (1..3).for_each(|i| y.store(i, SeqCst)));
+        if x.load(SeqCst) == 1 {
+            std::thread::sleep(Duration::from_secs(3_600));
+        }
+        other.join().unwrap();
+    };
+    for strategy in ["dfs", "odpor"] {
+        let report = Check::new().strategy(strategy).hang_ms(300).stop_after(0).explore(body).unwrap();
+        let kinds: Vec<&str> = report.failures().iter().map(|found| found.kind()).collect();
+        assert_eq!(kinds, ["hang"], "{strategy}: {}", report.text());
+        assert!(!report.exhausted() && report.runs() > report.failing_runs(), "{strategy}");
+    }
+}

@@ -1,6 +1,7 @@
 //! Native programs: started once as a fork server, and run under plan after plan.
 
 pub(crate) mod found;
+mod sampling;
 mod server;
 mod target;
 

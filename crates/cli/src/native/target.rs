@@ -1,8 +1,9 @@
 //! A native program as something that explorers can run.
 
+use super::sampling;
 use super::server::{Program, Reply, Server};
 use raddle_explore::target::{
-    CycleFound, Digest, EdgeFound, Flow, Learned, Place, RaceFound, Run, Sink, Target, TargetError,
+    CycleFound, Digest, EdgeFound, Learned, Place, RaceFound, Run, Sink, Target, TargetError,
 };
 use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, TaskId, Trace, Verdict};
 use raddle_native::server::reply;
@@ -15,11 +16,11 @@ use std::path::{Path, PathBuf};
 
 /// A native program.
 ///
-/// Runs are sampled on one server and recorded on another: each has drawn an address layout of its own, so a run
+/// Runs are sampled on some servers and recorded on another: each has drawn an address layout of its own, so a run
 /// that depends on addresses does not repeat, and is found out by that.
 pub(crate) struct NativeTarget {
     program: Program,
-    server: Server,
+    samplers: Vec<Server>,
     recorder: Server,
     /// Files whose code was run, by number.
     modules: Vec<PathBuf>,
@@ -32,17 +33,25 @@ pub(crate) struct NativeTarget {
 impl NativeTarget {
     /// Starts a program.
     pub(crate) fn start(program: Program, expected_exit: Option<i32>) -> Result<NativeTarget, TargetError> {
-        let (server, recorder) = (Server::start(&program)?, Server::start(&program)?);
+        let (samplers, recorder) = (vec![Server::start(&program)?], Server::start(&program)?);
         let modules = vec![program.path.clone()];
         Ok(NativeTarget {
             program,
-            server,
+            samplers,
             recorder,
             modules,
             expected_exit,
             output: Default::default(),
             symbols: RefCell::default(),
         })
+    }
+
+    /// The same with so many runs at a time.
+    pub(crate) fn with_jobs(mut self, jobs: usize) -> Result<NativeTarget, TargetError> {
+        while self.samplers.len() < jobs {
+            self.samplers.push(Server::start(&self.program)?);
+        }
+        Ok(self)
     }
 
     /// What is run.
@@ -223,25 +232,16 @@ impl Target for NativeTarget {
     }
 
     fn sample(&mut self, plan: &Plan, runs: Range<u64>, sink: &mut dyn Sink) -> Result<(), TargetError> {
-        self.server.request(plan, runs, false)?;
-        let mut flow = Flow::Continue;
-        loop {
-            let reply = self.server.receive()?;
-            if reply.kind == reply::DONE {
-                return Ok(());
-            }
-            if flow == Flow::Stop {
-                continue;
-            }
-            let (mut digest, _) = self.digest(&reply, reply.run, Rng::seed_of_run(plan.seed, reply.run))?;
+        let mut samplers = std::mem::take(&mut self.samplers);
+        let result = sampling::sample(&mut samplers, plan, runs, |reply| {
+            let (mut digest, _) = self.digest(reply, reply.run, Rng::seed_of_run(plan.seed, reply.run))?;
             if reply.run == 0 {
                 self.compare(plan, &mut digest)?;
             }
-            flow = sink.run(&digest);
-            if flow == Flow::Stop {
-                self.server.stop()?;
-            }
-        }
+            Ok(sink.run(&digest))
+        });
+        self.samplers = samplers;
+        result
     }
 
     fn place(&self, site: SiteId) -> Place {

@@ -46,3 +46,23 @@ fn replays_are_exact() {
         assert_eq!(ended.json()["identical"], true, "{}: {}", file.display(), ended.stdout);
     }
 }
+
+#[test]
+fn the_number_of_jobs_changes_nothing() {
+    let program = build("counter.c");
+    let outcome = |jobs: &str| {
+        let options = ["--jobs", jobs, "--runs", "300", "--stop-after", "0"];
+        let (ended, out) = crate::support::run(&program, &options);
+        let mut json = ended.json();
+        for varying in ["seconds", "runs_per_second"] {
+            json[varying] = 0.into();
+        }
+        let path = out.path().display().to_string();
+        let contents: Vec<Vec<u8>> =
+            files(out.path()).iter().map(|f| std::fs::read(f).expect("a file")).collect();
+        (json.to_string().replace(&path, ""), contents)
+    };
+    let one = outcome("1");
+    assert_eq!(outcome("3"), one);
+    assert_eq!(outcome("2"), one);
+}
