@@ -6,6 +6,7 @@
 //! `nondeterminism` that keeps the original failure. Nothing that failed is ever dropped.
 
 use crate::explorer::{Batch, Exhausted, Explorer, plan_of_run};
+use crate::outlook::Outlook;
 use crate::target::{
     CycleFound, Digest, Flow, RaceFound, Run, SearchRun, Searched, Sink, Target, TargetError,
 };
@@ -83,6 +84,8 @@ pub struct Summary {
     pub weak_orders: bool,
     /// Whether everything was run.
     pub exhausted: Exhausted,
+    /// How much is left, if the explorer can tell.
+    pub outlook: Option<Outlook>,
     /// All fingerprints, with how often each was seen.
     pub fingerprints: Distinct,
     /// HaPSets of the runs that did not fail; nothing if the target was not asked for them.
@@ -141,7 +144,8 @@ pub fn run<T: Target + ?Sized, E: Explorer + ?Sized>(
         }
         progress(&campaign.progress());
     }
-    Ok(campaign.summary(exhausted))
+    let outlook = explorer.outlook();
+    Ok(Summary { outlook, ..campaign.summary(exhausted) })
 }
 
 /// Hears of the runs of a batch.
@@ -316,6 +320,7 @@ impl Campaign {
             not_controlled: !self.controlled,
             weak_orders: self.weak_orders,
             exhausted,
+            outlook: None,
             fingerprints: self.fingerprints,
             hapsets: self.hapsets,
         }

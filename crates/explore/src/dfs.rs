@@ -1,6 +1,7 @@
 //! `dfs`: every interleaving, depth first. The plainest search there is, and what the others are
 //! compared with. `random-dfs` takes the alternatives, and what follows the last of them, in a random order.
 
+use crate::outlook::Outlook;
 use crate::systematic::{Request, Search};
 use crate::tree::Tree;
 use raddle_model::{Plan, Trace, Verdict};
@@ -32,6 +33,10 @@ impl Search for Dfs {
 
     fn learn(&mut self, _: &Plan, trace: &Trace, _: &Verdict) {
         self.tree.learn(trace);
+    }
+
+    fn outlook(&self) -> Option<Outlook> {
+        Some(self.tree.outlook())
     }
 
     fn restart(&mut self) {

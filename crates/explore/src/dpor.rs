@@ -18,6 +18,7 @@
 //! A [`Guide`] may refuse to go back: that is how coverage-guided search is built on this. It should
 //! turn the sleep sets off, since what it refuses is then asleep although nobody ran it.
 
+use crate::outlook::{Outlook, Sizes};
 use crate::path::{Path, Pending};
 use crate::systematic::{Request, Search};
 use raddle_model::plan::Step;
@@ -68,6 +69,8 @@ pub struct Dpor<G = Everywhere> {
     begun: bool,
     /// Name of the task whose step was asked for last.
     asked: u64,
+    runs: u64,
+    sizes: Sizes,
     /// Runs that were cut since whoever could have gone on was asleep.
     blocked: u64,
 }
@@ -89,6 +92,8 @@ impl<G: Guide> Dpor<G> {
             nodes: Vec::new(),
             begun: false,
             asked: 0,
+            runs: 0,
+            sizes: Sizes::default(),
             blocked: 0,
         }
     }
@@ -189,6 +194,7 @@ impl<G: Guide> Search for Dpor<G> {
                 let step = Step { choices, ..self.path.step(number) };
                 return Some(self.turn(step));
             }
+            self.sizes.end(number, self.runs);
             // A step that a bound forbids was asked for and not taken.
             let name = match self.path.stops.get(number) {
                 Some(stop) => self.path.names[stop.task.index()],
@@ -199,6 +205,7 @@ impl<G: Guide> Search for Dpor<G> {
             node.asleep.extend(op.map(|op| (name, op)));
             let awake = |task: &&u64| node.asleep.iter().all(|(name, _)| name != *task);
             if let Some(&task) = node.backtrack.iter().find(awake) {
+                self.sizes.begin(number, self.runs);
                 return Some(self.turn(Step { task, choices: Vec::new() }));
             }
             self.nodes.pop();
@@ -207,7 +214,11 @@ impl<G: Guide> Search for Dpor<G> {
     }
 
     fn learn(&mut self, plan: &Plan, trace: &Trace, verdict: &Verdict) {
+        self.runs += 1;
         let known = self.nodes.len().saturating_sub(1);
+        for number in self.nodes.len()..trace.log.picks.len() + 1 {
+            self.sizes.begin(number, self.runs - 1);
+        }
         self.path.follow(trace, plan.spurious_max, known);
         self.nodes.resize(self.path.stops.len().max(known), Node::default());
         for number in known..self.path.stops.len() {
@@ -228,8 +239,19 @@ impl<G: Guide> Search for Dpor<G> {
         self.go_back(known);
     }
 
+    fn outlook(&self) -> Option<Outlook> {
+        let waiting = self.nodes.iter().map(|node| {
+            let asleep = |task: &u64| node.asleep.iter().any(|(name, _)| name == task);
+            // One of them is being taken.
+            node.backtrack.iter().filter(|task| !asleep(task)).count().saturating_sub(1)
+        });
+        Some(self.sizes.outlook(waiting))
+    }
+
     fn restart(&mut self) {
         self.guide.restart();
+        self.runs = 0;
+        self.sizes = Sizes::default();
         self.path = Path::default();
         self.nodes.clear();
         self.begun = false;

@@ -5,6 +5,7 @@
 //! give themselves away to where the runs happen: there each run follows from the one before.
 
 use crate::hapset::{self, Known};
+use crate::outlook::Outlook;
 use crate::target::{Digest, Flow, Run, Searcher};
 use crate::{Dfs, Dpor, Odpor, Pcb, Sample, Systematic};
 use core::ops::Range;
@@ -78,6 +79,11 @@ pub trait Explorer {
     /// What was given away comes back.
     fn take_back(&mut self, search: Box<dyn Searcher>) {
         drop(search);
+    }
+
+    /// How much is left, if it can tell.
+    fn outlook(&self) -> Option<Outlook> {
+        None
     }
 
     /// Whether everything was run, once [`Explorer::next`] has given `None`.

@@ -18,6 +18,7 @@
 //!   in one of the runs, if that has announced both operations; where none has, they are taken for one,
 //!   which can repeat a partial order and never loses one. Such runs are counted.
 
+use crate::outlook::{Outlook, Sizes};
 use crate::path::{Path, Pending};
 use crate::systematic::{Request, Search};
 use crate::wakeup::{Branch, Initial, Letter, Origin, insert, weak_initial};
@@ -52,6 +53,7 @@ pub struct Odpor {
     /// The last run, as letters name it.
     origin: Arc<Origin>,
     redundant: u64,
+    sizes: Sizes,
 }
 
 impl Odpor {
@@ -182,6 +184,7 @@ impl Search for Odpor {
         while let Some(number) = self.nodes.len().checked_sub(1) {
             // A step that a bound forbids was asked for and not taken.
             let taken = self.letters.get(number).cloned();
+            self.sizes.end(number, self.runs);
             let node = &mut self.nodes[number];
             node.asleep.extend(taken);
             if node.branches.is_empty() {
@@ -190,6 +193,7 @@ impl Search for Odpor {
             }
             let branch = node.branches.remove(0);
             node.races.clear();
+            self.sizes.begin(number, self.runs);
             let mut steps: Vec<Step> = (0..number).map(|number| self.path.step(number)).collect();
             steps.extend(branch.first().map(|letter| letter.step.clone()));
             self.taking = Some(branch);
@@ -209,6 +213,7 @@ impl Search for Odpor {
                 let (next, others) = branch.map_or((None, Vec::new()), Branch::after);
                 branch = next;
                 self.nodes.push(self.node(number, others));
+                self.sizes.begin(number, self.runs - 1);
             }
             let letter = &self.letters[number];
             let objects = self.path.stops[number].objects;
@@ -225,6 +230,10 @@ impl Search for Odpor {
 
     fn restart(&mut self) {
         *self = Odpor::default();
+    }
+
+    fn outlook(&self) -> Option<Outlook> {
+        Some(self.sizes.outlook(self.nodes.iter().map(|node| node.branches.iter().map(Branch::leaves).sum())))
     }
 }
 

@@ -8,6 +8,7 @@
 //! preemptions is then run again for each later bound: to remember them all would take memory in
 //! proportion to the runs.
 
+use crate::outlook::Outlook;
 use crate::systematic::{Request, Search};
 use crate::tree::Tree;
 use raddle_model::{Plan, Trace, Verdict};
@@ -50,6 +51,11 @@ impl Search for Pcb {
 
     fn learn(&mut self, _: &Plan, trace: &Trace, _: &Verdict) {
         self.tree.learn(trace);
+    }
+
+    /// What later bounds will bring is not known.
+    fn outlook(&self) -> Option<Outlook> {
+        (!self.grows).then(|| self.tree.outlook())
     }
 
     fn restart(&mut self) {

@@ -4,6 +4,7 @@
 //! points, and says whether, and within which bounds, everything was run.
 
 use crate::explorer::{Batch, Exhausted, Explorer};
+use crate::outlook::Outlook;
 use crate::target::{Digest, Flow, Run, Searcher};
 use core::any::Any;
 use raddle_model::plan::{Step, Steps};
@@ -38,6 +39,11 @@ pub trait Search: Clone + Send + 'static {
 
     /// Forgets everything: the program has more scheduling points than was thought.
     fn restart(&mut self);
+
+    /// How much is left, if it can tell.
+    fn outlook(&self) -> Option<Outlook> {
+        None
+    }
 
     /// The bound that kept it from running everything, if any.
     fn bound(&self) -> Option<String> {
@@ -195,6 +201,12 @@ impl<S: Search> Explorer for Systematic<S> {
         let search: Box<dyn Any> = search;
         let core = search.downcast::<Core<S>>();
         self.core = Some(*core.expect("raddle bug: another search came back"));
+    }
+
+    fn outlook(&self) -> Option<Outlook> {
+        let core = self.core.as_ref().expect(AWAY);
+        // More points, and everything begins anew.
+        if core.over || core.grown { None } else { core.search.outlook() }
     }
 
     fn exhausted(&self) -> Exhausted {

@@ -1,6 +1,7 @@
 //! The tree of all decisions of a program, walked depth first by running it again and again. Nothing
 //! is left out but what a bound on preemptions forbids.
 
+use crate::outlook::{Outlook, Sizes};
 use crate::systematic::Request;
 use raddle_model::plan::Step;
 use raddle_model::trace::Picked;
@@ -59,6 +60,8 @@ pub(crate) struct Tree {
     pruned: bool,
     /// Where alternatives are taken in a random order.
     dice: Option<Rng>,
+    runs: u64,
+    sizes: Sizes,
 }
 
 impl Tree {
@@ -72,6 +75,11 @@ impl Tree {
 
     pub(crate) fn pruned(&self) -> bool {
         self.pruned
+    }
+
+    /// How much is left.
+    pub(crate) fn outlook(&self) -> Outlook {
+        self.sizes.outlook(self.stack.iter().map(|branch| branch.count() - 1 - branch.taken))
     }
 
     /// The next path; none if all have been walked.
@@ -99,7 +107,11 @@ impl Tree {
     fn advance(&mut self) -> bool {
         while let Some(last) = self.stack.last_mut() {
             last.taken += 1;
-            if last.taken < last.count() {
+            let more = last.taken < last.count();
+            let depth = self.stack.len() - 1;
+            self.sizes.end(depth, self.runs);
+            if more {
+                self.sizes.begin(depth, self.runs);
                 return true;
             }
             self.stack.pop();
@@ -109,6 +121,7 @@ impl Tree {
 
     /// The run took the path: appends the decisions that it made by itself.
     pub(crate) fn learn(&mut self, trace: &Trace) {
+        self.runs += 1;
         let led = self.stack.len();
         let mut number = 0;
         let mut chosen = trace.log.chosen.iter().peekable();
@@ -176,6 +189,7 @@ impl Tree {
                 branch.order.swap(last, 1 + dice.below(last as u32) as usize);
             }
         }
+        self.sizes.begin(self.stack.len(), self.runs - 1);
         self.stack.push(branch);
     }
 }

@@ -146,6 +146,11 @@ impl Branch {
         branches.flat_map(|branch| branch.letters.iter().rev())
     }
 
+    /// Number of its sequences.
+    pub(crate) fn leaves(&self) -> usize {
+        if self.rest.is_empty() { 1 } else { self.rest.iter().map(Branch::leaves).sum() }
+    }
+
     /// What follows the next step: how the first sequence goes on, and the others.
     pub(crate) fn after(mut self) -> (Option<Branch>, Vec<Branch>) {
         self.letters.pop();

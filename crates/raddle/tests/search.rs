@@ -326,6 +326,11 @@ fn a_limit_is_not_the_end() {
     };
     let report = Check::new().strategy("odpor").runs(100).explore(body).unwrap();
     assert_eq!((report.runs(), report.exhausted(), report.exhausted_within()), (100, false, None));
+    let [low, about, high] = report.summary().runs_left.expect("a search can tell");
+    assert!(0 < low && low <= about && about <= high, "{}", report.text());
+    assert!(report.text().contains("of the search is done"), "{}", report.text());
+    let report = Check::new().strategy("odpor").jobs(2).explore(body).unwrap();
+    assert!(report.notes().iter().any(|note| note.contains("one job instead of 2")), "{}", report.text());
     let report = Check::new().strategy("odpor").explore(body).unwrap();
     assert_eq!((report.runs(), report.exhausted()), (252, true));
     let endless = || {

@@ -77,6 +77,9 @@ pub struct Summary {
     pub hapset: Option<Hapset>,
     /// Whether everything was run.
     pub exhausted: Exhausted,
+    /// Runs that a search has left: probably more than the first, about the second, probably fewer than the
+    /// third.
+    pub runs_left: Option<[u64; 3]>,
     /// How many runs failed.
     pub failing_runs: u64,
     /// The distinct failures.
@@ -122,6 +125,16 @@ impl Summary {
                 probability(self.unseen_probability)
             ),
         };
+        if let Some([low, about, high]) = self.runs_left {
+            let part = 100.0 * self.runs as f64 / (self.runs + about).max(1) as f64;
+            let _ = writeln!(
+                out,
+                "about {part:.0}% of the search is done: some {} left ({} to {}), as far as is known",
+                count(about, "run"),
+                thousands(low),
+                thousands(high)
+            );
+        }
         if let Some(Hapset { pairs, growth, file }) = &self.hapset {
             let _ = write!(out, "HaPSet coverage: {}", count(*pairs, "pair"));
             let _ = match growth.last() {

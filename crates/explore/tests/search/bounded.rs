@@ -1,11 +1,12 @@
 //! `dfs` runs every interleaving once; `pcb` exactly those with few preemptions.
 
 use crate::common::{Explored, everywhere, for_programs, search};
-use raddle_explore::{Dfs, Exhausted, Pcb};
+use raddle_explore::target::Target;
+use raddle_explore::{Batch, Dfs, Dpor, Exhausted, Explorer, Odpor, Pcb, Systematic};
 use raddle_model::{Choice, Decision, Divergence, Pick, Plan, Policy, Tail, Trace, View};
 use raddle_policy::Planned;
 use raddle_toy::Instr::{Load, Store, Yield};
-use raddle_toy::{Machine, Object, Program, ToyRun, Val};
+use raddle_toy::{Machine, Object, Program, ToyRun, ToyTarget, Val};
 use std::collections::BTreeMap;
 
 type Interleaving = Vec<(bool, u32)>;
@@ -134,4 +135,36 @@ fn pcb_without_a_bound_goes_on_until_nothing_is_left_out() {
     let (none, exhausted) = search(&program, &everywhere(), Pcb::new(Some(0)), 1_000);
     assert!(none.len() < all.len());
     assert_eq!(exhausted, Exhausted::Within(String::from("with at most 0 preemptions")));
+}
+
+/// In the middle of a search that branches evenly, what is left lies within the interval; at the end
+/// nothing is left.
+#[test]
+fn what_is_left_is_estimated() {
+    let store = |value| Store(0, Val::Const(value));
+    let program = Program::flat(vec![Object::Atomic(0)], vec![vec![store(1), store(2), store(3)]; 2]);
+    let check = |name: &str, total: usize, mut explorer: Box<dyn Explorer>| {
+        let mut target = ToyTarget::new(program.clone());
+        let mut inside = 0;
+        let mut runs = 0;
+        while let Some(Batch::Search(search)) = explorer.next() {
+            let searched = target.search(search, runs..u64::MAX).expect("toys run");
+            runs += searched.runs.len() as u64;
+            explorer.take_back(searched.search);
+            let left = total as f64 - runs as f64;
+            let outlook = explorer.outlook();
+            inside += outlook.is_some_and(|known| known.low <= left && left <= known.high) as usize;
+        }
+        assert_eq!(runs as usize, total, "{name}");
+        assert!(explorer.outlook().is_none());
+        assert!(4 * inside >= total, "{name}: {inside} of {total} intervals hold");
+    };
+    let plan = everywhere();
+    let total = |found: (Vec<Explored>, Exhausted)| found.0.len();
+    let dfs = total(search(&program, &plan, Dfs::new(), 10_000));
+    check("dfs", dfs, Box::new(Systematic::new(Dfs::new(), plan.clone())));
+    let odpor = total(search(&program, &plan, Odpor::new(), 10_000));
+    check("odpor", odpor, Box::new(Systematic::new(Odpor::new(), plan.clone())));
+    let dpor = total(search(&program, &plan, Dpor::new(), 10_000));
+    check("dpor", dpor, Box::new(Systematic::new(Dpor::new(), plan)));
 }

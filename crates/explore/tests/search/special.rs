@@ -3,12 +3,13 @@
 
 use crate::classes::classes;
 use crate::common::{everywhere, search};
-use raddle_explore::{Dfs, Dpor, Exhausted, Odpor};
+use raddle_explore::target::Target;
+use raddle_explore::{Batch, Dfs, Dpor, Exhausted, Explorer, Odpor, Systematic};
 use raddle_model::{FailureKind, Plan, Verdict};
 use raddle_toy::Instr::{
     Acquire, AssertNot, Choose, End, Jump, Load, Lock, NotifyOne, Release, Spawn, Store, Unlock, Wait, Yield,
 };
-use raddle_toy::{How, Instr, Object, Program, Val, enumerate};
+use raddle_toy::{How, Instr, Object, Program, ToyTarget, Val, enumerate};
 use std::collections::BTreeSet;
 
 const ONE: Val = Val::Const(1);
@@ -156,4 +157,42 @@ fn a_spin_loop_is_exhausted_modulo_its_iterations() {
     let (runs, exhausted) = search(&program, &everywhere(), Odpor::new(), 10_000);
     assert_eq!(exhausted, Exhausted::Within(String::from("modulo spin iterations")));
     assert!(runs.len() > 3);
+}
+
+/// A task that polls would time out for ever: after so many time-outs in a row it waits until nobody else
+/// can run, and the search says so. What is within the bound is run, and nothing else.
+#[test]
+fn a_task_that_polls_is_exhausted_within_its_time_outs() {
+    let polls = vec![
+        Lock(0, How::Block, 0),
+        Load(2, 0),
+        Instr::JumpIf(0, 1, 5),
+        Wait(1, 0, How::Timed(5), 1),
+        Jump(1),
+        Unlock(0),
+    ];
+    let sets = vec![Store(2, ONE), NotifyOne(1)];
+    let objects = vec![Object::Mutex, Object::Condvar, Object::Atomic(0)];
+    let program = Program::flat(objects, vec![polls, sets]);
+    for timeouts_max in [1, 2] {
+        let steps = raddle_model::plan::Steps { timeouts_max, ..Default::default() };
+        let plan = Plan { tail: raddle_model::Tail::Steps(steps), ..everywhere() };
+        let all = enumerate(&program, &plan, 100_000).expect("a small program");
+        let reached = |search: Systematic<Odpor>| {
+            let mut target = ToyTarget::new(program.clone());
+            let mut explorer = search.with_timeouts_max(timeouts_max);
+            let mut found = BTreeSet::new();
+            while let Some(Batch::Search(search)) = explorer.next() {
+                let searched = target.search(search, 0..u64::MAX).expect("toys run");
+                let whole = searched.runs.iter().filter(|run| run.digest.verdict != Verdict::Cut);
+                found.extend(whole.map(|run| run.digest.fingerprint));
+                explorer.take_back(searched.search);
+            }
+            (found, explorer.exhausted())
+        };
+        let (found, exhausted) = reached(Systematic::new(Odpor::new(), plan.clone()));
+        let Exhausted::Within(bound) = exhausted else { panic!("{exhausted:?}") };
+        assert!(bound.contains("in a row"), "{bound}");
+        assert_eq!(found, classes(&all));
+    }
 }

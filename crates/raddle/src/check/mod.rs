@@ -271,6 +271,12 @@ fn explore(config: &Config, body: Body) -> Result<Report, Error> {
         let kept = hapsets::keep(file, &config.body, &summary.hapsets);
         notes.extend(kept.err().map(|error| error.to_string()));
     }
+    if !strategy.samples() && config.jobs > 1 {
+        notes.push(format!(
+            "one job instead of {}: each run of a search follows from the one before",
+            config.jobs
+        ));
+    }
     if target.fell_back() {
         notes.push(format!(
             "one job instead of {}: the runs share objects, in statics or captured by the closure, so no two of \

@@ -226,6 +226,9 @@ pub(crate) fn report(
             Exhausted::Yes => raddle_report::Exhausted::Yes,
             Exhausted::Within(bound) => raddle_report::Exhausted::Within(bound),
         },
+        runs_left: summary
+            .outlook
+            .map(|left| [left.low, left.about, left.high].map(|runs| runs.round() as u64)),
         failing_runs: progress.failing_runs,
         failures: found.iter().map(listed).collect(),
         warnings: warnings.iter().map(Warning::summary).collect(),

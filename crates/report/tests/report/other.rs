@@ -16,6 +16,7 @@ fn summary() -> Summary {
         unseen_probability: 0.0213,
         hapset: None,
         exhausted: Exhausted::No,
+        runs_left: None,
         failing_runs: 3,
         failures: vec![Found {
             kind: "deadlock".into(),
@@ -155,6 +156,7 @@ fn a_summary_for_tools_is_one_line() {
           "notes": [],
           "program": "bank::transfers",
           "runs": 10000,
+          "runs_left": null,
           "runs_per_second": 40000.0,
           "schema": "raddle.summary.v1",
           "seconds": 0.25,

@@ -29,7 +29,7 @@ pub(crate) struct Args {
     subjects: Vec<String>,
     /// Strategies to compare, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "random,rapos,walks",
-          value_parser = seed::strategy)]
+          value_parser = seed::sampler)]
     strategies: Vec<String>,
     /// Where to switch: before synchronization as in the paper, before racing accesses too, or both in turn
     #[arg(long, value_enum, default_value_t = Which::Both)]

@@ -23,7 +23,7 @@ const CROWDS: [usize; 2] = [4, 100];
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// Strategies to measure, separated by commas; all by default
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = seed::strategy)]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = seed::sampler)]
     strategies: Vec<String>,
     /// Time for each of the five slices of which a figure is the median
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
