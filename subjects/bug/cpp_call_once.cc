@@ -6,7 +6,7 @@ static std::once_flag once;
 static int table[2], *ready;
 
 static void initialize() {
-    table[0] = 1;
+    table[0] = 1; // !race
     ready = table; // !race
 }
 

@@ -11,7 +11,7 @@ static int read() {
     std::shared_ptr<int> mine = current; // !race !memory !crash
 #endif
     return *mine; // !memory !race !crash
-}
+} // !memory !race
 
 static void replace() {
 #ifdef FIXED
@@ -22,7 +22,7 @@ static void replace() {
 }
 
 int main() {
-    current = std::make_shared<int>(1);
+    current = std::make_shared<int>(1); // !memory
     int seen = 0;
     std::thread reader([&] { seen = read(); });
     std::thread writer(replace);

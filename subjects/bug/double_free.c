@@ -18,7 +18,7 @@ static void *release(void *unused) {
 }
 
 int main(void) {
-    buffer = malloc(16);
+    buffer = malloc(16); // !memory
     pair(release, release);
     return 0;
 }

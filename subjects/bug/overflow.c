@@ -26,7 +26,7 @@ static void *append(void *unused) {
 }
 
 int main(void) {
-    array = malloc(ROOM * sizeof *array);
+    array = malloc(ROOM * sizeof *array); // !memory
     pair(append, append);
     free(array);
     return 0;

@@ -23,7 +23,7 @@ static pthread_cond_t out_more = PTHREAD_COND_INITIALIZER;
 static int out[BLOCKS], written;
 
 static struct queue *queue_init(void) {
-    struct queue *queue = calloc(1, sizeof *queue);
+    struct queue *queue = calloc(1, sizeof *queue); // !memory
     if (!queue)
         abort();
     pthread_mutex_init(&queue->lock, NULL);
@@ -32,7 +32,7 @@ static struct queue *queue_init(void) {
 }
 
 static void queue_delete(struct queue *queue) {
-    free(queue); // !race
+    free(queue); // !race !memory
 }
 
 static int queue_take(struct queue *queue) {

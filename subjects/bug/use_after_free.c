@@ -14,7 +14,7 @@ static void *answer(void *unused) {
     request->answered = 1;
     pthread_mutex_unlock(&request->lock);
 #ifndef FIXED
-    free(request); // !race
+    free(request); // !race !memory
 #endif
     return unused;
 }
@@ -27,7 +27,7 @@ static void *look(void *unused) {
 }
 
 int main(void) {
-    request = calloc(1, sizeof *request);
+    request = calloc(1, sizeof *request); // !memory
     pthread_mutex_init(&request->lock, NULL);
     pair(answer, look);
 #ifdef FIXED

@@ -7,17 +7,20 @@
 //! beside figures 1 and 2 would be larger than they are. The paper leaves unlocks out; here pairs are left out
 //! that can never both be enabled: an unlock and a lock, an exit and a join. So the unlock before a failed
 //! try-lock counts, which is the only thing that tells it from the one before a successful one. Waiting on a
-//! condition variable gives its mutex back, and waking takes it again.
+//! condition variable gives its mutex back, and waking takes it again and is nothing else: it stands at the same
+//! place as the wait, and that a notification came before it says nothing of one that comes before the wait.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
-use raddle_model::{Analysis, Event, HapSets, Kind, ObjectId, Op, Pair, Span, TaskId, Trace, World};
+use raddle_model::{Analysis, Event, HapSets, Kind, Mode, ObjectId, Op, Pair, Span, TaskId, Trace, World};
 
 /// What an operation does to one of its objects.
 fn facets(op: &Op) -> [Option<Op>; 2] {
     let whole =
         |kind, object| Op { second: ObjectId::NONE, span: Span::WHOLE, ..Op::new(kind, object, op.site) };
-    let first = op.object.is_some().then_some(Op { second: ObjectId::NONE, ..*op });
+    // Waking comes after the notification, whatever the schedule; only one that times out may come before.
+    let follows = op.kind == Kind::Wake && op.mode == Mode::Block;
+    let first = (op.object.is_some() && !follows).then_some(Op { second: ObjectId::NONE, ..*op });
     let second = op.second.is_some().then(|| match op.kind {
         Kind::Wait => whole(Kind::Unlock, op.second),
         _ => whole(Kind::Lock, op.second),

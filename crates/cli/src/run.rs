@@ -1,5 +1,6 @@
 //! `raddle run`: runs a native program under control, again and again, each time under another interleaving.
 
+use crate::cc::program;
 use crate::native::{NativeTarget, Program, found};
 use crate::output::{self, Format};
 use crate::problem::Problem;
@@ -7,7 +8,7 @@ use crate::{Exit, progress, seed, show};
 use raddle_explore::campaign::{self, Limits};
 use raddle_explore::sample::Sample;
 use raddle_explore::target::Target as _;
-use raddle_model::{Plan, PointSet, Tail, TimeMode};
+use raddle_model::{Plan, PointSet, SpinMode, Tail, TimeMode};
 use raddle_policy::Strategy;
 use raddle_report::json;
 use std::ffi::OsString;
@@ -36,6 +37,10 @@ pub(crate) struct Args {
     /// When timed waits time out: at any moment, or only when nobody else can run
     #[arg(long, value_enum, default_value_t)]
     timeouts: Timeouts,
+    /// Whether a task that looks at the same again and again is held back until something changes; `off` also shows
+    /// what comes after a loop that looks a few times and then blocks
+    #[arg(long, value_enum, default_value_t)]
+    spin: Spin,
     /// How many runs go on at the same time; it changes nothing but the time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
     jobs: u64,
@@ -60,7 +65,7 @@ pub(crate) struct Args {
     /// For people or for tools
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// The program, built with `raddle cc` or `raddle c++`
+    /// The program, built with `raddle cc` or `raddle c++`; or a C or C++ source file, which is built first
     program: PathBuf,
     /// Its arguments
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -82,6 +87,13 @@ enum Timeouts {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, clap::ValueEnum)]
+enum Spin {
+    #[default]
+    Park,
+    Off,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, clap::ValueEnum)]
 enum Races {
     #[default]
     On,
@@ -99,8 +111,12 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
+    let fit = program::fit(&args.program)?;
+    if let Some(warning) = fit.warning() {
+        eprintln!("raddle: {warning}");
+    }
     let program = Program {
-        path: args.program.clone(),
+        path: fit.path.clone(),
         arguments: args.arguments.clone(),
         stdin: standard_input()?,
         hang: Duration::from_millis(args.hang_ms),
@@ -126,8 +142,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     );
     bar.finish_and_clear();
     let mut summary = result?;
-    let search =
-        found::Search { strategy: &args.strategy, seed: args.seed, out: &args.out, build_id: Vec::new() };
+    let search = found::Search {
+        strategy: &args.strategy,
+        seed: args.seed,
+        out: &args.out,
+        build_id: fit.shape.build_id,
+    };
     let mut files = Vec::new();
     let written =
         summary.failures.first().map(|found| found.plan.clone()).map(|plan| written(&mut target, &plan));
@@ -181,6 +201,10 @@ fn plan(args: &Args) -> Plan {
         time: match args.timeouts {
             Timeouts::Any => TimeMode::Any,
             Timeouts::Lazy => TimeMode::Lazy,
+        },
+        spin: match args.spin {
+            Spin::Park => SpinMode::Park,
+            Spin::Off => SpinMode::Off,
         },
         steps_max: args.steps_max,
         ..Plan::new(args.seed, Tail::Random)

@@ -4,6 +4,7 @@
 //! Samplers ask for ranges of runs under one plan, of which digests come back. Systematic explorers
 //! give themselves away to where the runs happen: there each run follows from the one before.
 
+use crate::hapset::{self, Known};
 use crate::outlook::Outlook;
 use crate::target::{Digest, Flow, Run, Searcher};
 use crate::{Dfs, Dpor, Odpor, Pcb, Sample, Systematic};
@@ -40,6 +41,9 @@ pub fn explorer(strategy: Strategy, plan: Plan) -> Box<dyn Explorer> {
         Strategy::Pcb { bound } => Box::new(Systematic::new(Pcb::new(bound), plan)),
         Strategy::Dpor => Box::new(Systematic::new(Dpor::new(), plan)),
         Strategy::Odpor => Box::new(Systematic::new(Odpor::new(), plan)),
+        Strategy::Hapset { training, bound } => {
+            Box::new(hapset::explorer(training, bound, Known::default(), plan))
+        }
         sampler => Box::new(Sample::new(sampler, plan)),
     }
 }

@@ -9,7 +9,7 @@
 use crate::hypothesis::Hypothesis;
 use crate::wakeup::STABLE;
 use raddle_model::plan::Step;
-use raddle_model::{Event, Kind, ObjectId, Op, Outcome, SiteId, TaskId, TaskSet, Trace, hash};
+use raddle_model::{Access, Event, Kind, ObjectId, Op, Outcome, SiteId, Span, TaskId, TaskSet, Trace, hash};
 
 /// From one scheduling point to the next.
 #[derive(Clone, Debug)]
@@ -48,6 +48,13 @@ pub struct Pending {
     before: Option<usize>,
 }
 
+/// The steps on an object, and those of them that write.
+#[derive(Clone, Default, Debug)]
+struct Accesses {
+    all: Vec<usize>,
+    writes: Vec<usize>,
+}
+
 /// The steps of a run.
 #[derive(Clone, Default, Debug)]
 pub struct Path {
@@ -61,7 +68,7 @@ pub struct Path {
     births: Vec<usize>,
     // The steps of each task, and those on each object.
     by_task: Vec<Vec<usize>>,
-    by_object: Vec<Vec<usize>>,
+    by_object: Vec<Accesses>,
     // Ids that mean the same in all runs, for objects that stand for tasks.
     stable: Vec<(ObjectId, ObjectId)>,
     late: bool,
@@ -125,7 +132,11 @@ impl Path {
             let Stop { task, op, .. } = &self.stops[number];
             self.by_task[task.index()].pop();
             for object in extents(op) {
-                self.by_object[object.index()].pop();
+                let accesses = &mut self.by_object[object.index()];
+                accesses.all.pop();
+                if op.access() == Access::Write {
+                    accesses.writes.pop();
+                }
             }
         }
         self.stops.truncate(keep);
@@ -156,7 +167,7 @@ impl Path {
                 join(&mut clock, &earlier.clock);
                 latest = latest.wrapping_add(earlier.past);
             }
-            true
+            !hides(&earlier.op, &op)
         });
         let values = choices.iter().fold(0, |hash, &(_, value)| hash::mix(hash, u64::from(value) + 1));
         let own = hash::mix(self.announced(task, number), hash::mix(op.kind as u64, values));
@@ -164,9 +175,13 @@ impl Path {
         self.by_task[task.index()].push(number);
         for object in extents(&op) {
             if self.by_object.len() <= object.index() {
-                self.by_object.resize(object.index() + 1, Vec::new());
+                self.by_object.resize(object.index() + 1, Accesses::default());
             }
-            self.by_object[object.index()].push(number);
+            let accesses = &mut self.by_object[object.index()];
+            accesses.all.push(number);
+            if op.access() == Access::Write {
+                accesses.writes.push(number);
+            }
         }
         self.stops.push(Stop { task, op, outcome, choices, enabled, objects, index, clock, before, past });
     }
@@ -225,7 +240,9 @@ impl Path {
             return;
         }
         let steps = |object: ObjectId| -> &[usize] {
-            let steps = if object.is_some() { self.by_object.get(object.index()) } else { None };
+            let accesses = if object.is_some() { self.by_object.get(object.index()) } else { None };
+            let read = op.access() == Access::Read;
+            let steps = accesses.map(|accesses| if read { &accesses.writes } else { &accesses.all });
             steps.map_or(&[], |steps| &steps[..steps.partition_point(|&step| step < number)])
         };
         let (mut first, mut second) = (steps(op.object), steps(op.second));
@@ -294,10 +311,12 @@ impl Path {
     pub fn each_rival(&self, pending: &Pending, mut each: impl FnMut(usize)) {
         let end = pending.step.unwrap_or(self.stops.len());
         self.each_conflicting(&pending.op, end, |path, step| {
-            if path.stops[step].task != pending.task && !path.leads_to(step, pending) {
+            let earlier = &path.stops[step];
+            let past = earlier.task == pending.task || path.leads_to(step, pending);
+            if !past {
                 each(step);
             }
-            true
+            !(past && hides(&earlier.op, &pending.op))
         });
     }
 
@@ -340,7 +359,7 @@ impl Path {
 
     /// Whether somebody holds a mutex after the steps that do not depend on `earlier`.
     fn is_held_without(&self, earlier: usize, mutex: ObjectId) -> bool {
-        let steps = self.by_object[mutex.index()].iter();
+        let steps = self.by_object[mutex.index()].all.iter();
         let mut kept =
             steps.filter(|&&step| step < earlier || !self.ordered(earlier, step) && step != earlier);
         let last = kept.rfind(|&&step| {
@@ -375,6 +394,13 @@ impl Stop {
     fn is_in(&self, clock: &[u32]) -> bool {
         clock.get(self.task.index()).is_some_and(|&steps| steps > self.index)
     }
+}
+
+/// Whether whatever conflicts with `op` and comes before `earlier` leads to `earlier`, since that writes all of
+/// what `op` accesses: a task that reads a million times must not be held against a million reads.
+fn hides(earlier: &Op, op: &Op) -> bool {
+    let whole = earlier.object != op.object || earlier.span == Span::WHOLE;
+    earlier.access() == Access::Write && !op.second.is_some() && op.kind != Kind::End && whole
 }
 
 fn join(clock: &mut Vec<u32>, other: &[u32]) {

@@ -1,6 +1,7 @@
 //! How a run ends: by the end of the process, by a failure, or because the plan has had enough. In every case
 //! what came of it is handed to the server, and the process is over.
 
+use crate::calls;
 use crate::run::{self, Run, with};
 use crate::server;
 use crate::sys;
@@ -34,10 +35,15 @@ pub fn over() -> ! {
     sys::exit(report.exit_code.unwrap_or(0))
 }
 
+fn told(call: calls::Call) -> report::Call {
+    report::Call { task: call.task, site: call.site, callers: call.callers }
+}
+
 fn make_report(run: &mut Run) -> RunReport {
     let fingerprint = run.engine.analysis().fingerprint.value();
     let verdict = run.engine.close(fingerprint);
     let recorder = run.engine.analysis_mut().recorder.take();
+    let calls = core::mem::take(&mut run.calls);
     let world = run.engine.world();
     let watch = run.engine.analysis();
     let cycles = watch.lock_order.as_ref().map(|order| order.findings()).unwrap_or_default();
@@ -61,6 +67,8 @@ fn make_report(run: &mut Run) -> RunReport {
                 .collect(),
             tasks: (0..world.tasks().len() as u32).map(|task| world.path(TaskId(task))).collect(),
             modules: run.modules.all().iter().map(|module| module.path.clone()).collect(),
+            arrivals: calls.arrivals.into_iter().map(told).collect(),
+            accesses: calls.accesses.into_iter().map(told).collect(),
         }
     });
     RunReport {

@@ -4,6 +4,7 @@
 use crate::libc::Libc;
 use crate::sys;
 use core::arch::{asm, global_asm, naked_asm};
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// What the switch and the entry below know by offset.
 #[repr(C)]
@@ -219,11 +220,16 @@ pub unsafe fn switch(from: *mut Fiber, to: *const Fiber) {
     unsafe { raddle_fiber_switch(&raw mut (*from).sp, (*to).sp, (*to).fs) }
 }
 
+/// Where the next stack goes, far from everything that the kernel places. The address of a thread's control block
+/// is its `pthread_t`, and programs make hashes of that (libstdc++'s barrier does): it must not depend on the layout
+/// that this process happens to have drawn.
+static NEXT_STACK: AtomicUsize = AtomicUsize::new(0x1000_0000_0000);
+
 impl Stack {
     /// A stack with room for `size` bytes and the control block above them.
     pub fn new(size: usize, libc: &Libc) -> Option<Stack> {
         let size = (size + libc.static_tls() + GUARD).next_multiple_of(4096) + 4096;
-        let base = sys::map(size, false);
+        let base = sys::map_near(NEXT_STACK.fetch_add(size, Ordering::Relaxed), size, false);
         if base.is_null() {
             return None;
         }

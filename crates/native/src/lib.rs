@@ -6,6 +6,7 @@
 extern crate alloc;
 
 pub mod blocks;
+pub mod calls;
 pub mod deferred;
 pub mod end;
 pub mod fiber;

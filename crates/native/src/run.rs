@@ -2,6 +2,7 @@
 //! says what the task is about to do, and comes back when that has happened.
 
 use crate::blocks::{Blocks, Deed, Fault, Freed};
+use crate::calls::{self, Calls};
 use crate::deferred::{self, Sent};
 use crate::fiber::{self, Fiber, Stack};
 use crate::futex::Queue;
@@ -94,6 +95,8 @@ pub struct Run {
     pub sent: Sent,
     /// What the process exits with, once it is known.
     pub exit_code: Option<i32>,
+    /// Who called, in runs that are recorded.
+    pub calls: Calls,
 }
 
 struct Slot(UnsafeCell<Option<Run>>);
@@ -114,6 +117,14 @@ pub fn deactivate() {
     ACTIVE.store(false, Ordering::Relaxed);
 }
 
+/// Does something that may call libc, uncontrolled.
+pub fn aside<R>(work: impl FnOnce() -> R) -> R {
+    let before = ACTIVE.swap(false, Ordering::Relaxed);
+    let result = work();
+    ACTIVE.store(before, Ordering::Relaxed);
+    result
+}
+
 /// Short access to the run. Nothing inside may switch tasks or call the program's code.
 #[inline(always)]
 pub fn with<R>(access: impl FnOnce(&mut Run) -> R) -> R {
@@ -124,6 +135,7 @@ pub fn with<R>(access: impl FnOnce(&mut Run) -> R) -> R {
 /// Makes this process a run of `plan`.
 pub fn begin(mut run: Run, plan: &Plan, record: bool) {
     run.points = plan.points.clone();
+    run.calls.wanted = record;
     run.engine.begin(plan, record);
     // SAFETY: nothing of the run is in use before it begins.
     unsafe { *RUN.0.get() = Some(run) };
@@ -133,6 +145,9 @@ pub fn begin(mut run: Run, plan: &Plan, record: bool) {
 /// The task does `op` when its turn has come. Says how that ended.
 pub fn arrive(op: Op) -> Outcome {
     deferred::handle();
+    if with(|run| run.calls.wanted) {
+        calls::arrival(op.site);
+    }
     let me = with(|run| run.running);
     match with(|run| run.turn(op)) {
         Turn::Mine(outcome) => outcome,
@@ -212,6 +227,7 @@ impl Run {
             waiters: Waiters::default(),
             sent: Sent::default(),
             exit_code: None,
+            calls: Calls::default(),
         }
     }
 
@@ -335,6 +351,9 @@ fn controlled_access(address: usize, size: usize, write: bool, pc: usize) {
     if point {
         arrive_at_memory(address, size, write, site);
     }
+    if with(|run| run.calls.wanted) {
+        calls::access(site);
+    }
     check_memory(address, size, write, site);
     with(|run| {
         if run.several {
@@ -367,6 +386,9 @@ const FREED_MAX: usize = 4096;
 
 /// Libc has given out `raw`, of which the program gets `size` bytes from `start` on.
 pub fn allocated(raw: usize, start: usize, size: usize, pc: usize) {
+    if with(|run| run.calls.wanted) {
+        calls::access(with(|run| run.site(pc)));
+    }
     with(|run| {
         run.forget(start, size);
         let made = Deed { task: run.running, site: run.site(pc) };
@@ -385,6 +407,9 @@ pub fn freed(start: usize, pc: usize) -> Vec<usize> {
         }
         (site, freed)
     });
+    if with(|run| run.calls.wanted) {
+        calls::access(site);
+    }
     match freed {
         Freed::Kept(released) => released,
         Freed::Foreign => vec![start],
@@ -449,6 +474,10 @@ pub fn atomic_done(atomic: Atomic, write: bool, failed: Option<Order>) {
 
 /// The program has failed. Ends the run.
 pub fn fail(kind: FailureKind, message: String, site: SiteId) -> ! {
+    // After a crash nothing is sure, the stack least of all.
+    if kind != FailureKind::Crash && with(|run| run.calls.wanted) {
+        calls::arrival(site);
+    }
     with(|run| {
         let tasks = vec![run.running];
         run.engine.fail(Failure { kind, message, tasks, sites: vec![site] });

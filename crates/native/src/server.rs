@@ -147,6 +147,7 @@ pub unsafe fn serve(environment: *mut *mut c_char) {
         sys::exit(98);
     }
     SHARED.store(sys::map(HEAD + ROOM, true).cast(), Ordering::Relaxed);
+    crate::calls::prepare();
     send(socket, reply::READY, raddle_wire::TOOL_VERSION.as_bytes(), 0, 0);
     Server { socket }.work();
 }

@@ -226,7 +226,8 @@ impl Shadow {
             };
             let victim = self.victim;
             let cell = &mut self.page(granule / PAGE)[granule % PAGE / GRANULE];
-            if cell.records[0] != record && cell.records[1] != record {
+            // What a loop does again and again is known, whichever of the four it is.
+            if !cell.records.contains(&record) {
                 self.victim = cell.note(record, clocks, victim, findings);
             }
             at = upto;

@@ -79,9 +79,14 @@ const MAP_NORESERVE: usize = 0x4000;
 
 /// Fresh zeroed memory; null if there is none. `shared` memory is seen by forked children too.
 pub fn map(size: usize, shared: bool) -> *mut u8 {
+    map_near(0, size, shared)
+}
+
+/// The same, at this address if nothing is there.
+pub fn map_near(wish: usize, size: usize, shared: bool) -> *mut u8 {
     let flags = MAP_ANONYMOUS | MAP_NORESERVE | if shared { MAP_SHARED } else { MAP_PRIVATE };
-    // SAFETY: a new mapping at an address of the kernel's choice changes nothing that exists.
-    let address = unsafe { call(nr::MMAP, [0, size, PROT_READ_WRITE, flags, usize::MAX, 0]) };
+    // SAFETY: a new mapping at an address that is free changes nothing that exists.
+    let address = unsafe { call(nr::MMAP, [wish, size, PROT_READ_WRITE, flags, usize::MAX, 0]) };
     if (-4095..0).contains(&address) { core::ptr::null_mut() } else { address as *mut u8 }
 }
 

@@ -40,6 +40,13 @@ pub enum Strategy {
     Dpor,
     /// Every partial order once.
     Odpor,
+    /// Orders of statements that no run has shown.
+    Hapset {
+        /// Random runs to learn from first.
+        training: u64,
+        /// Most preemptions; without it DPOR is guided.
+        bound: Option<u32>,
+    },
 }
 
 /// Depth of `pct` unless another is asked for.
@@ -149,6 +156,16 @@ pub fn strategies() -> &'static [Description] {
             parameters: &[],
             strategy: Strategy::Odpor,
         },
+        Description {
+            name: "hapset",
+            summary: "systematic, not complete: goes back only for orders of statements that no run has shown",
+            paper: "Wang, Said and Gupta, ICSE 2011",
+            parameters: &[
+                ("training", "random runs to learn from first; default: 0"),
+                ("bound", "most preemptions, from 0; default: none, and DPOR is guided instead"),
+            ],
+            strategy: Strategy::Hapset { training: 0, bound: None },
+        },
     ]
 }
 
@@ -167,6 +184,7 @@ impl Strategy {
             Strategy::Pcb { .. } => "pcb",
             Strategy::Dpor => "dpor",
             Strategy::Odpor => "odpor",
+            Strategy::Hapset { .. } => "hapset",
         }
     }
 
@@ -184,9 +202,12 @@ impl Strategy {
             Strategy::Pos => Tail::Pos,
             Strategy::Walks => Tail::Walks(Weights::default()),
             Strategy::Coverage => Tail::Coverage(Covered::default()),
-            Strategy::Dfs | Strategy::RandomDfs | Strategy::Pcb { .. } | Strategy::Dpor | Strategy::Odpor => {
-                Tail::Steps(Steps::default())
-            }
+            Strategy::Dfs
+            | Strategy::RandomDfs
+            | Strategy::Pcb { .. }
+            | Strategy::Dpor
+            | Strategy::Odpor
+            | Strategy::Hapset { .. } => Tail::Steps(Steps::default()),
         }
     }
 }
@@ -200,6 +221,10 @@ impl fmt::Display for Strategy {
                 length.map_or(Ok(()), |length| write!(f, ",length={length}"))
             }
             Strategy::Pcb { bound: Some(bound) } => write!(f, "pcb:bound={bound}"),
+            Strategy::Hapset { training, bound } if training > 0 || bound.is_some() => {
+                write!(f, "hapset:training={training}")?;
+                bound.map_or(Ok(()), |bound| write!(f, ",bound={bound}"))
+            }
             other => f.write_str(other.name()),
         }
     }
@@ -245,7 +270,7 @@ pub fn parse(text: &str) -> Result<Strategy, UnknownStrategy> {
             };
             return Err(wrong(format!("{name} has no parameter {key:?}: {known}")));
         }
-        let least = u64::from(key != "bound");
+        let least = u64::from(!matches!(key, "bound" | "training"));
         let number = value.parse::<u64>().ok().filter(|&number| number >= least);
         let Some(number) = number else {
             return Err(wrong(format!("{name}: {key} takes a whole number from {least}, not {value:?}")));
@@ -260,7 +285,8 @@ fn set(strategy: &mut Strategy, key: &str, number: u64) {
     match strategy {
         Strategy::Pct { depth, .. } if key == "depth" => *depth = small.min(1_000),
         Strategy::Pct { length, .. } => *length = Some(number),
-        Strategy::Pcb { bound } => *bound = Some(small),
+        Strategy::Hapset { training, .. } if key == "training" => *training = number,
+        Strategy::Pcb { bound } | Strategy::Hapset { bound, .. } => *bound = Some(small),
         _ => {}
     }
 }
@@ -307,6 +333,7 @@ mod tests {
             }
         }
         let strategy = parse("pct:depth=7,length=50").unwrap();
+        assert_eq!(parse("hapset:bound=2,training=9").unwrap().to_string(), "hapset:training=9,bound=2");
         assert_eq!(strategy, Strategy::Pct { depth: 7, length: Some(50) });
         assert_eq!(parse(&strategy.to_string()), Ok(strategy));
         assert_eq!(parse("pcb:bound=0"), Ok(Strategy::Pcb { bound: Some(0) }));

@@ -28,7 +28,9 @@ fn scratch(name: &str) -> PathBuf {
 fn coverage_is_measured_if_it_is_asked_for() {
     let report = explore(Check::new());
     assert_eq!((report.hapset_pairs(), report.hapset_growth()), (None, &[][..]));
-    for strategy in ["random", "rapos", "pct", "pos", "walks", "coverage"] {
+    for strategy in
+        ["random", "rapos", "pct", "pos", "walks", "coverage", "dfs", "pcb", "dpor", "odpor", "hapset"]
+    {
         let report = explore(Check::new().strategy(strategy).hapset_coverage(true));
         // The load after the store, and the store after the load.
         assert_eq!(report.hapset_pairs(), Some(2), "{strategy}: {}", report.text());
@@ -99,4 +101,61 @@ fn failures_come_first_and_teach_nothing() {
     assert_eq!(report.failures().len(), 1);
     assert!(report.notes()[0].contains("cannot be written to"), "{:?}", report.notes());
     std::fs::remove_dir_all(&directory).unwrap();
+}
+
+/// Two tasks that take turns at a lock, after a hundred others of their own: only one order is worth a second run.
+fn turns() {
+    let locks = Arc::new([Mutex::new(0), Mutex::new(0)]);
+    let turn = |own: usize| {
+        let locks = locks.clone();
+        move || {
+            for _ in 0..10 {
+                *locks[own].lock().unwrap() += 1;
+            }
+            *locks[0].lock().unwrap() += 1;
+        }
+    };
+    let other = raddle::thread::spawn(turn(1));
+    turn(0)();
+    other.join().unwrap();
+}
+
+#[test]
+fn the_strategy_ends_by_itself_and_begins_with_what_was_saved() {
+    let file = scratch("begins.hapset");
+    let explore = |strategy: &str| Check::new().strategy(strategy).hapset_file(&file).explore(turns).unwrap();
+    let first = explore("hapset");
+    assert!(first.runs() > 1 && first.runs() < 10, "{}", first.text());
+    assert!(first.text().contains("all there are, as far as HaPSets tell them apart"), "{}", first.text());
+    let second = explore("hapset");
+    assert_eq!(second.runs(), 1, "{}", second.text());
+    std::fs::remove_file(&file).unwrap();
+    let trained = explore("hapset:training=100,bound=1");
+    assert!((101..110).contains(&trained.runs()), "{}", trained.text());
+    std::fs::remove_file(&file).unwrap();
+}
+
+#[test]
+fn the_strategy_finds_a_bug_that_replays() {
+    let lost = || {
+        let sum = Arc::new(AtomicU32::new(0));
+        let add = |sum: &AtomicU32| {
+            let old = sum.load(SeqCst);
+            sum.store(old + 1, SeqCst);
+        };
+        let other = raddle::thread::spawn({
+            let sum = sum.clone();
+            move || add(&sum)
+        });
+        add(&sum);
+        other.join().unwrap();
+        assert_eq!(sum.load(SeqCst), 2);
+    };
+    let out = scratch("out");
+    let report = Check::new().strategy("hapset").out(&out).explore(lost).unwrap();
+    let found = &report.failures()[0];
+    assert!(found.kind() == "assertion" && found.run() < 3, "{}", report.text());
+    let again = std::panic::catch_unwind(|| raddle::replay(found.schedule(), lost));
+    assert!(again.is_err());
+    std::fs::remove_dir_all(&out).unwrap();
 }

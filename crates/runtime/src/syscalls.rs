@@ -59,6 +59,8 @@ fn futex_call(args: [usize; 6], pc: usize) -> isize {
 #[cfg_attr(panic = "abort", unsafe(no_mangle))]
 pub unsafe extern "C" fn syscall() {
     core::arch::naked_asm!(
+        // Said for whoever looks for callers.
+        ".cfi_startproc",
         "mov rax, [rsp]",
         // The seventh argument lies on the stack; the others come in registers.
         "push [rsp + 8]",
@@ -70,9 +72,12 @@ pub unsafe extern "C" fn syscall() {
         "mov rsi, rsp",
         "mov rdx, rax",
         "sub rsp, 8",
+        ".cfi_def_cfa_offset 64",
         "call {dispatch}",
         "add rsp, 56",
+        ".cfi_def_cfa_offset 8",
         "ret",
+        ".cfi_endproc",
         dispatch = sym dispatch,
     )
 }

@@ -9,7 +9,7 @@ use crate::v1;
 use crate::version::ReportVersion;
 use alloc::string::String;
 use alloc::vec::Vec;
-use raddle_model::{ObjectInfo, SiteId, Trace, Verdict};
+use raddle_model::{ObjectInfo, SiteId, TaskId, Trace, Verdict};
 
 /// Two accesses that nothing orders.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -47,6 +47,21 @@ pub struct Recorded {
     pub tasks: Vec<String>,
     /// Paths of the files whose code was run, by the numbers that sites name; empty for the executable.
     pub modules: Vec<String>,
+    /// Who called each operation that was announced, in order.
+    pub arrivals: Vec<Call>,
+    /// Who called the first access of each task at each site.
+    pub accesses: Vec<Call>,
+}
+
+/// An operation and its callers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Call {
+    /// Who.
+    pub task: TaskId,
+    /// Where it stands.
+    pub site: SiteId,
+    /// Where it was called from, innermost first.
+    pub callers: Vec<SiteId>,
 }
 
 /// What came of a run.

@@ -2,7 +2,9 @@
 
 mod grid;
 mod hapset;
+mod native;
 mod rapos;
+mod rstest;
 mod speed;
 
 use crate::Exit;
@@ -21,6 +23,8 @@ enum Bench {
     Hapset(hapset::Args),
     Rapos(rapos::Args),
     Speed(speed::Args),
+    Native(native::Args),
+    Rstest(rstest::Args),
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
@@ -28,5 +32,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         Bench::Hapset(args) => hapset::run(args),
         Bench::Rapos(args) => rapos::run(args),
         Bench::Speed(args) => speed::run(args),
+        Bench::Native(args) => native::run(args),
+        Bench::Rstest(args) => rstest::run(args),
     }
 }

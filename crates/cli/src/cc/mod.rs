@@ -5,6 +5,7 @@
 pub(crate) mod compiler;
 pub(crate) mod image;
 mod line;
+pub(crate) mod program;
 mod response;
 mod steps;
 
@@ -77,9 +78,6 @@ fn work(language: Language, words: Vec<OsString>) -> Result<u8, Problem> {
     if line.mode == Mode::Executable {
         added.runtime = image::image()?.words();
     }
-    let place = |error: std::io::Error| {
-        Problem::new(format!("no temporary directory: {error}"), "is TMPDIR writable?")
-    };
     let scratch = tempfile::Builder::new().prefix("raddle-cc-").tempdir().map_err(place)?;
     for (index, words) in steps::steps(&line, &added, scratch.path()).into_iter().enumerate() {
         let words = response::shortened(words, scratch.path(), &format!("words-{index}")).map_err(place)?;
@@ -92,6 +90,11 @@ fn work(language: Language, words: Vec<OsString>) -> Result<u8, Problem> {
         }
     }
     Ok(0)
+}
+
+/// What a compiler reads or writes could not be read or written.
+fn place(error: std::io::Error) -> Problem {
+    Problem::new(format!("no place to work in: {error}"), "is TMPDIR writable?")
 }
 
 fn not_started(compiler: &Compiler, error: &std::io::Error) -> Problem {

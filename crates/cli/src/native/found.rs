@@ -46,7 +46,10 @@ pub(crate) fn target(target: &NativeTarget, build_id: Vec<u8>) -> Target {
 
 /// The file of a failure.
 pub(crate) fn file(native: &NativeTarget, search: &Search<'_>, found: campaign::Found) -> FailureFile {
-    let campaign::Found { failure, plan, run, first_run, .. } = found;
+    let campaign::Found { mut failure, plan, mut run, first_run, .. } = found;
+    if let Some(callers) = native.callers(run.digest.fingerprint) {
+        callers.retell(native, &mut failure, &mut run.trace, &mut run.objects);
+    }
     let events = run.trace.events.iter().map(|event| event.op.site);
     let pending = run.trace.pending.iter().map(|(_, op)| op.site);
     let objects = run.objects.iter().map(|object| object.site);
@@ -54,7 +57,6 @@ pub(crate) fn file(native: &NativeTarget, search: &Search<'_>, found: campaign::
     let sites: BTreeSet<SiteId> = events.chain(pending).chain(objects).chain(others).collect();
     let places: BTreeMap<SiteId, Place> = sites.into_iter().map(|site| (site, native.place(site))).collect();
     // A run that could not tell has no tasks, and a failure may name only those that there are.
-    let mut failure = failure;
     failure.tasks.retain(|task| task.index() < run.trace.names.len());
     FailureFile {
         tool: TOOL_VERSION.to_owned(),

@@ -1,5 +1,6 @@
 //! Native programs: started once as a fork server, and run under plan after plan.
 
+pub(crate) mod callers;
 pub(crate) mod found;
 mod sampling;
 mod server;

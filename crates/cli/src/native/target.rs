@@ -1,5 +1,6 @@
 //! A native program as something that explorers can run.
 
+use super::callers::Callers;
 use super::sampling;
 use super::server::{Program, Reply, Server};
 use raddle_explore::target::{
@@ -11,6 +12,7 @@ use raddle_native::site::OFFSET_BITS;
 use raddle_symbols::Symbolizer;
 use raddle_wire::report::{self, NAMELESS, Recorded, RunReport};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +30,8 @@ pub(crate) struct NativeTarget {
     expected_exit: Option<i32>,
     output: [Vec<u8>; 2],
     symbols: RefCell<Symbolizer>,
+    /// Who called what in the runs that were recorded, by fingerprint.
+    callers: BTreeMap<u128, Callers>,
 }
 
 impl NativeTarget {
@@ -43,7 +47,13 @@ impl NativeTarget {
             expected_exit,
             output: Default::default(),
             symbols: RefCell::default(),
+            callers: BTreeMap::new(),
         })
+    }
+
+    /// Who called what in a recorded run.
+    pub(crate) fn callers(&self, fingerprint: u128) -> Option<&Callers> {
+        self.callers.get(&fingerprint)
     }
 
     /// The same with so many runs at a time.
@@ -222,8 +232,9 @@ impl Target for NativeTarget {
         let done = self.recorder.receive()?;
         assert!(done.kind == reply::DONE, "raddle bug: one run was asked for and there is more");
         let (trace, objects, tasks) = match recorded {
-            Some(recorded) => {
+            Some(mut recorded) => {
                 self.know(&recorded.modules);
+                self.callers.insert(digest.fingerprint, Callers::of(&mut recorded));
                 (recorded.trace, recorded.objects, recorded.tasks)
             }
             None => (Trace::default(), Vec::new(), Vec::new()),

@@ -56,6 +56,8 @@ fn hapset_gives_the_same_numbers_again() {
     assert_eq!(first, measure());
     let rows = first["rows"].as_array().expect("rows");
     assert_eq!(rows.len(), 3);
+    assert!(first["figures"].as_array().expect("figures").iter().all(|figure| figure["same"] == true));
+    assert_eq!(first["figures"][1]["runs"], 2);
     assert!(rows.iter().all(|row| row["reached"] == true && row["counts"] == true), "{first:#}");
     let text = run(scratch.path(), &arguments).expect_code(0).out;
     assert!(text.contains("3 of 3 rows reached"), "{text}");

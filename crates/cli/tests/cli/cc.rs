@@ -19,7 +19,7 @@ struct Place {
 impl Place {
     fn new(compiler: (&'static str, &'static str)) -> Place {
         let directory = scratch();
-        let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/native/empty_runtime.c");
+        let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bench/native/empty_runtime.c");
         let object = directory.path().join("empty.o");
         let built = Command::new("cc").args(["-c", "-fPIC", "-O1", "-o"]).arg(&object).arg(runtime).status();
         assert!(built.expect("a compiler").success());

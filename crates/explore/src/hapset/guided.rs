@@ -19,7 +19,10 @@ use raddle_model::{Dice, Kind, Pair, Plan, Rng, SiteId, TaskId, Trace, Verdict};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Runs that are put off for one order of two statements; more are left out.
-const PUT_OFF_MAX: u32 = 16;
+const PUT_OFF_MAX: u32 = 8;
+
+/// Values that are tried of a choice at one statement: a random number has too many.
+const VALUES_MAX: usize = 8;
 
 /// Who is to run where the search goes back.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -39,7 +42,7 @@ pub enum Under {
 struct Wish {
     /// Stable name.
     task: u64,
-    /// The orders that nobody has seen; none if it is to be tried in any case.
+    /// The orders of statements that it is for.
     why: Vec<Pair>,
 }
 
@@ -66,11 +69,15 @@ struct PutOff {
 pub struct Guided {
     known: Known,
     under: Under,
+    /// Of training runs.
+    seed: u64,
     /// Breaks ties: which of several wishes at a node comes first. The first one, if there is none.
     dice: Option<Rng>,
     /// The last run, and one node for each of its steps that the search has not left for good.
     path: Path,
     nodes: Vec<Node>,
+    /// Training runs that are left.
+    training: u64,
     begun: bool,
     /// Nodes before this one belong to another part of the search.
     floor: usize,
@@ -87,9 +94,11 @@ impl Guided {
         Guided {
             known,
             under,
+            seed,
             dice: (seed != 0).then(|| Rng::new(seed)),
             path: Path::default(),
             nodes: Vec::new(),
+            training: 0,
             begun: false,
             floor: 0,
             tried: BTreeMap::new(),
@@ -98,14 +107,15 @@ impl Guided {
         }
     }
 
+    /// The same with so many random runs to learn from first.
+    #[must_use]
+    pub fn after_training(self, runs: u64) -> Guided {
+        Guided { training: runs, ..self }
+    }
+
     /// What is known.
     pub fn known(&self) -> &Known {
         &self.known
-    }
-
-    /// The same, to add to it.
-    pub fn known_mut(&mut self) -> &mut Known {
-        &mut self.known
     }
 
     /// Goes back for what was never seen: each operation is held against the steps that it races with.
@@ -118,13 +128,17 @@ impl Guided {
             self.path.each_rival(&later, |step| rivals.push(step));
             for earlier in rivals {
                 let stop = &self.path.stops[earlier];
-                let pair = pair(stop.task, &stop.op, later.task, &later.op);
-                // The end of the process has no statement of its own, and cuts off whatever was left to do.
-                let wanted = match pair {
-                    Some(pair) => !self.known.contains(&pair),
-                    None => stop.op.kind == Kind::End,
-                };
-                if wanted && earlier >= self.floor && self.path.is_possible_without(earlier, &later) {
+                // The end of the process is no access; but it cuts off whatever was left to do.
+                let end = (stop.op.kind == Kind::End).then_some(Pair {
+                    of: stop.op.site,
+                    older: stop.task < later.task,
+                    before: later.op.site,
+                });
+                let Some(pair) = pair(stop.task, &stop.op, later.task, &later.op).or(end) else { continue };
+                if !self.known.contains(&pair)
+                    && earlier >= self.floor
+                    && self.path.is_possible_without(earlier, &later)
+                {
                     self.wish(earlier, &later, pair);
                     if earlier < since {
                         break;
@@ -135,7 +149,7 @@ impl Guided {
     }
 
     /// `later` is to come before the step `earlier`.
-    fn wish(&mut self, earlier: usize, later: &Pending, pair: Option<Pair>) {
+    fn wish(&mut self, earlier: usize, later: &Pending, pair: Pair) {
         let able: Vec<TaskId> = self.path.stops[earlier].enabled.iter().collect();
         let tasks = match self.under {
             Under::Dpor => match self.leading(earlier, later, &able) {
@@ -154,13 +168,9 @@ impl Guided {
                 continue;
             }
             match node.wishes.iter_mut().find(|wish| wish.task == name) {
-                // What is to be tried in any case needs no reason.
-                Some(wish) if wish.why.is_empty() => {}
-                Some(wish) => match pair {
-                    Some(pair) => wish.why.push(pair),
-                    None => wish.why.clear(),
-                },
-                None => node.wishes.push(Wish { task: name, why: pair.into_iter().collect() }),
+                Some(wish) if wish.why.contains(&pair) => {}
+                Some(wish) => wish.why.push(pair),
+                None => node.wishes.push(Wish { task: name, why: vec![pair] }),
             }
         }
     }
@@ -188,7 +198,8 @@ impl Guided {
     fn new_value(&mut self) -> Option<Vec<u32>> {
         let stop = &self.path.stops[self.nodes.len() - 1];
         for (at, &(arity, _)) in stop.choices.iter().enumerate().rev() {
-            for value in 0..arity {
+            let tried = self.values.range((stop.op.site, at, 0)..=(stop.op.site, at, u32::MAX)).count();
+            for value in (0..arity).take(if tried < VALUES_MAX { VALUES_MAX } else { 0 }) {
                 if self.values.insert((stop.op.site, at, value)) {
                     let before = stop.choices[..at].iter().map(|&(_, value)| value);
                     return Some(before.chain([value]).collect());
@@ -203,12 +214,10 @@ impl Guided {
         let node = self.nodes.last_mut().expect("raddle bug: no node is left");
         let (known, tried) = (&self.known, &self.tried);
         node.wishes.retain_mut(|wish| {
-            let always = wish.why.is_empty();
             wish.why.retain(|pair| !known.contains(pair));
-            always || !wish.why.is_empty()
+            !wish.why.is_empty()
         });
-        let fresh =
-            |wish: &Wish| wish.why.is_empty() || wish.why.iter().any(|pair| !tried.contains_key(pair));
+        let fresh = |wish: &Wish| wish.why.iter().any(|pair| !tried.contains_key(pair));
         let fresh: Vec<usize> = (0..node.wishes.len()).filter(|&at| fresh(&node.wishes[at])).collect();
         if fresh.is_empty() {
             self.put_off();
@@ -261,6 +270,10 @@ impl Guided {
 
 impl Search for Guided {
     fn next(&mut self) -> Option<Request> {
+        if self.training > 0 {
+            let seed = Rng::seed_of_run(self.seed, self.training);
+            return Some(Request { random: Some(seed), ..Request::new(vec![Step::default()]) });
+        }
         if !self.begun {
             self.begun = true;
             return Some(Request::new(vec![Step::default()]));
@@ -285,6 +298,10 @@ impl Search for Guided {
         self.known.look(trace);
         if *verdict == Verdict::Finished {
             self.known.learn(trace);
+        }
+        if self.training > 0 {
+            self.training -= 1;
+            return;
         }
         let old = self.nodes.len().saturating_sub(1);
         self.path.follow(trace, plan.spurious_max, old);

@@ -8,3 +8,13 @@ mod known;
 
 pub use guided::{Guided, Under};
 pub use known::Known;
+
+use crate::systematic::Systematic;
+use raddle_model::Plan;
+
+/// The explorer, under the conditions of `plan`: after so many training runs (algorithm 1) it goes back for what is
+/// not known, over DPOR or within a bound on preemptions, and learns from each of its runs (algorithm 5).
+pub fn explorer(training: u64, bound: Option<u32>, known: Known, plan: Plan) -> Systematic<Guided> {
+    let under = bound.map_or(Under::Dpor, |bound| Under::Pcb { bound });
+    Systematic::new(Guided::new(known, under, plan.seed).after_training(training), plan)
+}

@@ -1,8 +1,9 @@
 //! HaPSets of a check: what the report says of them, and the file in which they outlive the process.
 
 use super::error::Error;
+use crate::rt::carrier::place;
 use raddle_analysis::hapset::Growth;
-use raddle_explore::target::Target;
+use raddle_explore::hapset::Known;
 use raddle_model::{HapSets, SiteId, Statement};
 use raddle_wire::{HapsetFile, TOOL_VERSION, hapset};
 use std::io::ErrorKind;
@@ -14,14 +15,14 @@ use std::sync::{Mutex, PoisonError};
 /// # Errors
 /// If there is none, or if it cannot be understood: which, and why.
 pub fn read(path: &Path) -> Result<HapsetFile, Error> {
-    match known(path)? {
+    match saved(path)? {
         Some(file) => Ok(file),
         None => Err(Error::Unreadable(format!("{}: there is no such file", path.display()))),
     }
 }
 
 /// What a file holds; `None` if there is no file yet.
-pub(super) fn known(path: &Path) -> Result<Option<HapsetFile>, Error> {
+pub(super) fn saved(path: &Path) -> Result<Option<HapsetFile>, Error> {
     let unreadable =
         |error: &dyn std::fmt::Display| Error::Unreadable(format!("{}: {error}", path.display()));
     match std::fs::read(path) {
@@ -32,16 +33,16 @@ pub(super) fn known(path: &Path) -> Result<Option<HapsetFile>, Error> {
 }
 
 /// Adds what a check has learned to a file, which is made if it is missing.
-pub(super) fn keep(path: &Path, target: &impl Target, program: &str, learned: &Growth) -> Result<(), Error> {
+pub(super) fn keep(path: &Path, program: &str, learned: &Growth) -> Result<(), Error> {
     // Tests of one process run beside each other, and none may undo what another wrote.
     static WRITING: Mutex<()> = Mutex::new(());
     let _one_at_a_time = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut file = known(path)?.unwrap_or_default();
+    let mut file = saved(path)?.unwrap_or_default();
     file.merge(HapsetFile {
         tool: String::new(),
         programs: vec![program.to_owned()],
         runs: learned.runs(),
-        sets: saved(target, learned.sets()),
+        sets: named(learned.sets()),
     });
     file.tool = TOOL_VERSION.to_owned();
     write(path, &file)
@@ -64,10 +65,19 @@ pub fn write(path: &Path, file: &HapsetFile) -> Result<(), Error> {
     })
 }
 
+/// A site by what the source says. The library knows no more of the call stack.
+fn statement(site: SiteId) -> Statement {
+    Statement::at(&place(site), &[])
+}
+
 /// Sets by what the source says.
-fn saved(target: &impl Target, sets: &HapSets) -> HapSets<Statement> {
-    let statement = |site: SiteId| Statement::at(&target.place(site), &[]);
+fn named(sets: &HapSets) -> HapSets<Statement> {
     sets.iter().map(|pair| pair.map(statement)).collect()
+}
+
+/// What a search can begin with.
+pub(super) fn known(file: &HapsetFile) -> Known {
+    Known::saved(&file.sets, statement)
 }
 
 /// What the report says.

@@ -20,7 +20,9 @@ use crate::rt::carrier::{Body, LibraryTarget};
 use config::Config;
 use raddle_explore::campaign::{self, Limits};
 use raddle_explore::explorer::explorer;
+use raddle_explore::hapset::{self, Known};
 use raddle_model::{Plan, PointSet, SpinMode, Tail, TimeMode};
+use raddle_policy::Strategy;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -222,6 +224,8 @@ impl Check {
 fn explore(config: &Config, body: Body) -> Result<Report, Error> {
     let strategy =
         raddle_policy::parse(&config.strategy).map_err(|error| Error::Setting(error.to_string()))?;
+    let hapsets = config.hapsets || matches!(strategy, Strategy::Hapset { .. });
+    let config = &Config { hapsets, ..config.clone() };
     let mut target =
         LibraryTarget::new(body, config.hang).with_jobs(config.jobs).with_hapsets(config.hapsets);
     if let Some(recorded) = &config.replay {
@@ -237,15 +241,19 @@ fn explore(config: &Config, body: Body) -> Result<Report, Error> {
         let jobs = config.jobs;
         return Err(Error::Setting(format!("{jobs} jobs are not possible: ask for 1 to {JOBS_MAX}")));
     }
-    if let Some(file) = &config.hapset_file {
-        // What cannot be read is said before anything is run.
-        hapsets::known(file)?;
-    }
+    // What cannot be read is said before anything is run.
+    let saved = config.hapset_file.as_deref().map_or(Ok(None), hapsets::saved)?;
     if let Some(report) = replay::regressions(config, &mut target)? {
         return Ok(report);
     }
     let begun = Instant::now();
-    let mut explorer = explorer(strategy, config.plan());
+    let mut explorer = match strategy {
+        Strategy::Hapset { training, bound } => {
+            let known = saved.as_ref().map_or_else(Known::default, hapsets::known);
+            Box::new(hapset::explorer(training, bound, known, config.plan()))
+        }
+        other => explorer(other, config.plan()),
+    };
     let limits = Limits { runs: config.runs, stop_after: config.stop_after, races: config.races };
     let mut calls = 0u32;
     let mut time_is_up = || {
@@ -260,7 +268,7 @@ fn explore(config: &Config, body: Body) -> Result<Report, Error> {
     let mut notes = Vec::new();
     if let Some(file) = &config.hapset_file {
         // What the runs found matters more than that.
-        let kept = hapsets::keep(file, &target, &config.body, &summary.hapsets);
+        let kept = hapsets::keep(file, &config.body, &summary.hapsets);
         notes.extend(kept.err().map(|error| error.to_string()));
     }
     if !strategy.samples() && config.jobs > 1 {

@@ -192,14 +192,19 @@ impl Target for LibraryTarget {
     }
 
     fn place(&self, site: SiteId) -> Place {
-        // SAFETY: explorers hand back sites that came from this process's own runs.
-        unsafe { site::location(site) }.map_or_else(Place::default, |location| Place {
-            file: location.file().to_owned(),
-            line: location.line(),
-            column: location.column(),
-            function: String::new(),
-        })
+        place(site)
     }
+}
+
+/// Where a site of this process is.
+pub(crate) fn place(site: SiteId) -> Place {
+    // SAFETY: explorers hand back sites that came from this process's own runs.
+    unsafe { site::location(site) }.map_or_else(Place::default, |location| Place {
+        file: location.file().to_owned(),
+        line: location.line(),
+        column: location.column(),
+        function: String::new(),
+    })
 }
 
 impl LibraryTarget {

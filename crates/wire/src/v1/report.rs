@@ -24,6 +24,23 @@ struct Recorded {
     objects: Vec<(u32, String, u32)>,
     tasks: Vec<String>,
     modules: Vec<String>,
+    arrivals: Vec<Call>,
+    accesses: Vec<Call>,
+}
+
+/// Task, site, callers.
+type Call = (u32, u32, Vec<u32>);
+
+fn call(call: &current::Call) -> Call {
+    (call.task.0, call.site.0, call.callers.iter().map(|site| site.0).collect())
+}
+
+fn uncall((task, site, callers): Call) -> current::Call {
+    current::Call {
+        task: TaskId(task),
+        site: SiteId(site),
+        callers: callers.into_iter().map(SiteId).collect(),
+    }
 }
 
 /// Sites, message, module and offset of the variable.
@@ -109,6 +126,8 @@ impl From<&current::RunReport> for Report {
                 objects: recorded.objects.iter().map(|o| (o.id.0, o.noun.clone(), o.site.0)).collect(),
                 tasks: recorded.tasks.clone(),
                 modules: recorded.modules.clone(),
+                arrivals: recorded.arrivals.iter().map(call).collect(),
+                accesses: recorded.accesses.iter().map(call).collect(),
             }),
         }
     }
@@ -125,15 +144,19 @@ impl TryFrom<Report> for current::RunReport {
         };
         let recorded = match report.recorded {
             None => None,
-            Some(Recorded { trace, objects, tasks, modules }) => Some(current::Recorded {
-                trace: trace.into_model(&Schedule::default())?,
-                objects: objects
-                    .into_iter()
-                    .map(|(id, noun, site)| ObjectInfo { id: ObjectId(id), noun, site: SiteId(site) })
-                    .collect(),
-                tasks,
-                modules,
-            }),
+            Some(Recorded { trace, objects, tasks, modules, arrivals, accesses }) => {
+                Some(current::Recorded {
+                    trace: trace.into_model(&Schedule::default())?,
+                    objects: objects
+                        .into_iter()
+                        .map(|(id, noun, site)| ObjectInfo { id: ObjectId(id), noun, site: SiteId(site) })
+                        .collect(),
+                    tasks,
+                    modules,
+                    arrivals: arrivals.into_iter().map(uncall).collect(),
+                    accesses: accesses.into_iter().map(uncall).collect(),
+                })
+            }
         };
         Ok(current::RunReport {
             verdict: report.verdict.into(),

@@ -6,7 +6,7 @@ use raddle_model::{
     Decision, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op, Order, Outcome, Plan, PointSet,
     Schedule, SiteId, Span, SpinMode, Tail, TaskId, TimeMode, Trace, Verdict,
 };
-use raddle_wire::report::{Edge, Race, Recorded};
+use raddle_wire::report::{self, Edge, Race, Recorded};
 use raddle_wire::{FailureFile, Found, ObjectInfo, Place, RunReport, SiteKey, Target};
 use std::collections::BTreeMap;
 
@@ -306,7 +306,14 @@ pub(crate) fn recorded() -> RunReport {
             objects,
             tasks,
             modules: vec![String::new(), String::from("libc.so.6")],
+            arrivals: vec![call(0, 7, &[]), call(1, 8, &[9, 10])],
+            accesses: vec![call(1, 11, &[12])],
         }),
         ..finished()
     }
+}
+
+fn call(task: u32, site: u32, callers: &[u32]) -> report::Call {
+    let callers = callers.iter().map(|&site| SiteId(site)).collect();
+    report::Call { task: TaskId(task), site: SiteId(site), callers }
 }

@@ -7,6 +7,7 @@
 
 pub mod aget;
 pub mod create_thread;
+pub mod figures;
 pub mod file_transport;
 pub mod http_connect;
 pub mod journal;

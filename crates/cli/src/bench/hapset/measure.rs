@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// No run of a subject takes that long without an operation, whatever else the machine does.
-const HANG: Duration = Duration::from_secs(30);
+pub(crate) const HANG: Duration = Duration::from_secs(30);
 
 /// A search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,10 +1,11 @@
-//! `raddle bench hapset`: tables 1 to 5 of Wang, Said and Gupta, "Coverage Guided Systematic Concurrency Testing",
-//! ICSE 2011, on subjects of the same structure. A row that misses a claim says so.
+//! `raddle bench hapset`: the HaPSets of figures 1 and 2 and tables 1 to 5 of Wang, Said and Gupta, "Coverage Guided
+//! Systematic Concurrency Testing", ICSE 2011, on subjects of the same structure. A row that misses a claim says so.
 //!
 //! All searches take runs until the first that fails; a search is given up after as many runs as it took in the
 //! paper, or as it had there when its ten minutes were over. Each is repeated with ties broken in many ways: who
 //! goes on when a task has to wait, and which of several wishes at a point comes first. The median counts.
 
+mod figures;
 mod measure;
 mod table;
 
@@ -15,7 +16,7 @@ use raddle_subjects::hapset::{ROWS, Row};
 use serde::Serialize;
 use std::time::Instant;
 
-/// Tables 1 to 5 of the HaPSet paper
+/// Figures 1 and 2 and tables 1 to 5 of the HaPSet paper
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// Ways to break ties; the first is always the order in which tasks were made
@@ -43,6 +44,7 @@ pub(crate) struct Args {
 struct Results {
     schema: &'static str,
     ties: u64,
+    figures: Vec<figures::Figure>,
     rows: Vec<table::Measured>,
     seconds: f64,
 }
@@ -56,16 +58,25 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     let measured = rows.iter().map(|row| table::measure(row, &plan, &bar)).collect::<Result<Vec<_>, _>>()?;
     bar.finish_and_clear();
     let seconds = begun.elapsed().as_secs_f64();
-    let results = Results { schema: "raddle.bench.hapset.v1", ties: args.ties, rows: measured, seconds };
+    let results = Results {
+        schema: "raddle.bench.hapset.v1",
+        ties: args.ties,
+        figures: figures::measure()?,
+        rows: measured,
+        seconds,
+    };
     match args.format {
-        Format::Human => {
-            output::print(&format!("{}\n{seconds:.1} s\n", table::text(&results.rows, args.ties)))
-        }
+        Format::Human => output::print(&text(&results)),
         Format::Json => {
             output::print_line(&serde_json::to_string(&results).expect("raddle bug: json of plain values"))
         }
     }
     Ok(Exit::NothingFound)
+}
+
+fn text(results: &Results) -> String {
+    let Results { ties, figures, rows, seconds, .. } = results;
+    format!("{}\n{}\n{seconds:.1} s\n", figures::text(figures), table::text(rows, *ties))
 }
 
 fn rows(args: &Args) -> Result<Vec<&'static Row>, Problem> {

@@ -1,11 +1,11 @@
-/* What it does depends on where its stack lies: no plan can repeat that. */
+/* What it does depends on where it was loaded: no plan can repeat that. */
 #include <pthread.h>
 #include <stdint.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void *work(void *argument) {
-    uintptr_t bits = (uintptr_t)&argument >> 12;
+    uintptr_t bits = (uintptr_t)&mutex >> 12;
     for (unsigned i = 0; i < 1 + bits % 61; i++) {
         pthread_mutex_lock(&mutex);
         pthread_mutex_unlock(&mutex);

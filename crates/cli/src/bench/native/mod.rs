@@ -1,0 +1,222 @@
+//! `raddle bench native`: what controlling an unmodified program costs, beside the same program without hooks, with
+//! hooks that only return, and with gcc's own ThreadSanitizer.
+//!
+//! Built with gcc at `-O1`, `--points sync`, all detectors and the fingerprint on. Times of a controlled program are
+//! differences of two lengths of the same run, so that what happens once is not counted.
+
+mod memory;
+mod workshop;
+
+use crate::bench::grid::{Grid, number, thousands};
+use crate::output::{self, Format};
+use crate::problem::Problem;
+use crate::{Exit, progress};
+use serde::Serialize;
+use workshop::{Build, Workshop};
+
+/// What controlling an unmodified program costs, beside gcc's own ThreadSanitizer
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// Plain accesses in the longer of two runs
+    #[arg(long, value_name = "N", default_value_t = 20_000_000, value_parser = clap::value_parser!(u64).range(1_000..))]
+    accesses: u64,
+    /// Atomic operations of each of two threads in the longer of two runs
+    #[arg(long, value_name = "N", default_value_t = 500_000, value_parser = clap::value_parser!(u64).range(1_000..))]
+    atomics: u64,
+    /// Runs of the small program
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(10..))]
+    runs: u64,
+    /// Runs of the campaign whose memory is watched
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(10..))]
+    memory_runs: u64,
+    /// For people or for tools
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// One figure.
+#[derive(Serialize)]
+struct Figure {
+    what: &'static str,
+    value: f64,
+    unit: &'static str,
+    /// What it is compared with; absent if it stands for itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reference: Option<f64>,
+    reference_is: &'static str,
+    /// The goal as a number: at least or at most.
+    goal: f64,
+    goal_is: &'static str,
+    met: bool,
+}
+
+#[derive(Serialize)]
+struct Results {
+    schema: &'static str,
+    figures: Vec<Figure>,
+    memory: Vec<memory::Sample>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
+    if cfg!(debug_assertions) {
+        eprintln!("raddle: take figures with cargo run --release -- bench native");
+    }
+    let bar = progress::bar(6, "bench native");
+    let step = |what: &'static str| {
+        bar.set_message(what);
+        bar.inc(1);
+    };
+    step("building");
+    let workshop = Workshop::new()?;
+    step("plain accesses");
+    let plain = alone(&workshop, Build::Plain, args.accesses)?;
+    let empty = alone(&workshop, Build::Empty, args.accesses)?;
+    let sanitizer = alone(&workshop, Build::Sanitizer, args.accesses)?;
+    let controlled = per_unit(&workshop, "accesses", args.accesses, 1.0)?;
+    step("hand-over between kernel threads");
+    let handoff = workshop.printed(Build::Plain, "handoff", 100_000)?;
+    step("switches");
+    let operation = per_unit(&workshop, "atomics", args.atomics, 2.0)?;
+    step("runs");
+    let small = workshop.campaign("small", 0, args.runs)?;
+    let runs = small["runs_per_second"].as_f64().unwrap_or(0.0);
+    step("memory");
+    let memory = memory::watch(&workshop, args.memory_runs)?;
+    bar.finish_and_clear();
+    // Both hooks of an access, without what the loop itself costs.
+    let hooks = |build: f64| (build - plain).max(0.0) / 2.0;
+    let figures = vec![
+        at_most(
+            "hook without a switch",
+            hooks(controlled),
+            "ns",
+            hooks(empty),
+            "a hook that only returns",
+            3.0,
+        ),
+        // Every second operation of two equal tasks under `random` switches: one with a switch costs at most twice the mean.
+        at_least(
+            "hook and switch, at most",
+            2.0 * operation,
+            "ns",
+            handoff,
+            "futex hand-over on one processor",
+            30.0,
+        ),
+        at_most(
+            "an access in single-threaded code",
+            controlled,
+            "ns",
+            sanitizer,
+            "gcc's ThreadSanitizer",
+            1.0,
+        ),
+        Figure {
+            what: "runs a second, two threads, fork",
+            value: runs,
+            unit: "",
+            reference: None,
+            reference_is: "",
+            goal: 5_000.0,
+            goal_is: "at least",
+            met: runs >= 5_000.0,
+        },
+    ];
+    let results = Results { schema: "raddle.bench.native.v1", figures, memory };
+    match args.format {
+        Format::Human => output::print(&text(&results)),
+        Format::Json => {
+            output::print_line(&serde_json::to_string(&results).expect("raddle bug: json of plain values"));
+        }
+    }
+    Ok(Exit::NothingFound)
+}
+
+/// Nanoseconds for each access of the program by itself.
+fn alone(workshop: &Workshop, build: Build, count: u64) -> Result<f64, Problem> {
+    let [short, long] = [count / 10, count].map(|count| workshop.alone(build, "accesses", count));
+    Ok((long? - short?).max(0.0) * 1e9 / (count - count / 10) as f64)
+}
+
+/// Nanoseconds for each of so many units under control: the difference between a short and a long run.
+fn per_unit(workshop: &Workshop, what: &str, count: u64, per_count: f64) -> Result<f64, Problem> {
+    let seconds = |count: u64| -> Result<f64, Problem> {
+        let mut best = f64::INFINITY;
+        for _ in 0..3 {
+            let campaign = workshop.campaign(what, count, 1)?;
+            best = best.min(campaign["seconds"].as_f64().unwrap_or(f64::INFINITY));
+        }
+        Ok(best)
+    };
+    let (short, long) = (seconds(count / 10)?, seconds(count)?);
+    Ok((long - short).max(0.0) * 1e9 / ((count - count / 10) as f64 * per_count))
+}
+
+fn at_most(
+    what: &'static str,
+    value: f64,
+    unit: &'static str,
+    reference: f64,
+    is: &'static str,
+    goal: f64,
+) -> Figure {
+    let met = value <= goal * reference;
+    Figure {
+        what,
+        value,
+        unit,
+        reference: Some(reference),
+        reference_is: is,
+        goal,
+        goal_is: "times it, at most",
+        met,
+    }
+}
+
+fn at_least(
+    what: &'static str,
+    value: f64,
+    unit: &'static str,
+    reference: f64,
+    is: &'static str,
+    goal: f64,
+) -> Figure {
+    let met = reference >= goal * value;
+    Figure {
+        what,
+        value,
+        unit,
+        reference: Some(reference),
+        reference_is: is,
+        goal,
+        goal_is: "times cheaper, at least",
+        met,
+    }
+}
+
+fn text(results: &Results) -> String {
+    let mut grid = Grid::new(["what", "here", "beside", "ratio", "goal", "met"]);
+    for figure in &results.figures {
+        let unit = |value: f64| format!("{} {}", number(value), figure.unit).trim_end().to_owned();
+        let ratio = figure.reference.map_or_else(String::new, |reference| {
+            let cheaper = figure.goal_is.contains("cheaper");
+            let ratio = if cheaper { reference / figure.value } else { figure.value / reference };
+            format!("{ratio:.2}×")
+        });
+        grid.row([
+            figure.what.to_owned(),
+            unit(figure.value),
+            figure.reference.map_or_else(String::new, |reference| {
+                format!("{}: {}", figure.reference_is, unit(reference))
+            }),
+            ratio,
+            format!("{} {}", number(figure.goal), figure.goal_is),
+            String::from(if figure.met { "yes" } else { "no" }),
+        ]);
+    }
+    let mut memory = Grid::new(["runs", "memory of the processes"]);
+    for sample in &results.memory {
+        memory.row([thousands(sample.runs as i64), format!("{:.1} MB", sample.bytes as f64 / 1e6)]);
+    }
+    format!("{}\nmemory of one campaign\n\n{}", grid.text(), memory.text())
+}

@@ -1,0 +1,150 @@
+//! The measured programs in all their builds, and the ways to run them.
+
+use crate::problem::Problem;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Instant;
+
+const PROGRAMS: &str = include_str!("programs.c");
+const EMPTY: &str = include_str!("empty_runtime.c");
+
+/// What the empty runtime defines for others.
+const EMPTY_EXPORTS: &str = "{ __tsan_*; raddle_runtime_version; };\n";
+
+/// How the programs are built: as people build what they want to be quick.
+const FLAGS: [&str; 3] = ["-O1", "-g", "-pthread"];
+
+/// A directory with the builds.
+pub(super) struct Workshop {
+    directory: tempfile::TempDir,
+}
+
+/// A build of the programs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Build {
+    /// Without any hooks.
+    Plain,
+    /// With hooks that only return.
+    Empty,
+    /// With gcc's own ThreadSanitizer.
+    Sanitizer,
+    /// With our runtime.
+    Raddle,
+}
+
+impl Build {
+    fn name(self) -> &'static str {
+        match self {
+            Build::Plain => "plain",
+            Build::Empty => "empty",
+            Build::Sanitizer => "sanitizer",
+            Build::Raddle => "raddle",
+        }
+    }
+}
+
+impl Workshop {
+    /// Builds everything with gcc.
+    pub(super) fn new() -> Result<Workshop, Problem> {
+        let directory = tempfile::tempdir().map_err(|error| {
+            Problem::new(format!("no temporary directory: {error}"), "is TMPDIR writable?")
+        })?;
+        let workshop = Workshop { directory };
+        let write = |name: &str, text: &str| crate::output::write(&workshop.path(name), text);
+        write("programs.c", PROGRAMS)?;
+        write("empty.c", EMPTY)?;
+        write("empty.exports", EMPTY_EXPORTS)?;
+        workshop.compile("gcc", &["-O2", "-fPIC", "-c", "empty.c", "-o", "empty.o"], &[])?;
+        let flags = |last: &[&'static str]| [&FLAGS[..], &["programs.c", "-o"], last].concat();
+        workshop.compile("gcc", &flags(&["plain"]), &[])?;
+        workshop.compile("gcc", &flags(&["sanitizer", "-fsanitize=thread"]), &[])?;
+        workshop.wrapped(&flags(&["raddle"]), &[])?;
+        workshop.wrapped(&flags(&["empty"]), &[("RADDLE_RUNTIME", workshop.path("empty.o").as_os_str())])?;
+        Ok(workshop)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn wrapped(&self, words: &[&str], variables: &[(&str, &OsStr)]) -> Result<(), Problem> {
+        let words: Vec<&str> = [&["cc"], words].concat();
+        let me = me()?;
+        let variables: Vec<(&str, &OsStr)> = [&[("RADDLE_CC", OsStr::new("gcc"))], variables].concat();
+        self.compile(&me.to_string_lossy(), &words, &variables)
+    }
+
+    fn compile(&self, program: &str, words: &[&str], variables: &[(&str, &OsStr)]) -> Result<(), Problem> {
+        let mut command = Command::new(program);
+        command.args(words).current_dir(self.directory.path()).envs(variables.iter().copied());
+        finished(&mut command, 0).map(|_| ())
+    }
+
+    /// Seconds of the program by itself, the best of some.
+    pub(super) fn alone(&self, build: Build, what: &str, count: u64) -> Result<f64, Problem> {
+        let mut best = f64::INFINITY;
+        for _ in 0..5 {
+            let begun = Instant::now();
+            self.output(build, what, count)?;
+            best = best.min(begun.elapsed().as_secs_f64());
+        }
+        Ok(best)
+    }
+
+    /// What the program prints, as a number.
+    pub(super) fn printed(&self, build: Build, what: &str, count: u64) -> Result<f64, Problem> {
+        let output = self.output(build, what, count)?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        text.trim()
+            .parse()
+            .map_err(|_| Problem::new(format!("{what} printed {text:?}"), "this is a bug of raddle"))
+    }
+
+    fn output(&self, build: Build, what: &str, count: u64) -> Result<Output, Problem> {
+        let mut command = Command::new(self.path(build.name()));
+        command.args([what, &count.to_string()]);
+        finished(&mut command, 0)
+    }
+
+    /// The command that runs the program under control.
+    pub(super) fn controlled(&self, what: &str, count: u64, runs: u64) -> Result<Command, Problem> {
+        let mut command = Command::new(me()?);
+        command.args(["run", "--format", "json", "--time", "600", "--steps-max", "1000000000"]);
+        command.args(["--runs", &runs.to_string(), "--out"]).arg(self.path("out"));
+        command.arg(self.path(Build::Raddle.name())).args([what, &count.to_string()]).stdin(Stdio::null());
+        Ok(command)
+    }
+
+    /// What came of such runs.
+    pub(super) fn campaign(&self, what: &str, count: u64, runs: u64) -> Result<serde_json::Value, Problem> {
+        let output = finished(&mut self.controlled(what, count, runs)?, 0)?;
+        read(&output)
+    }
+}
+
+/// The object on the last line.
+pub(super) fn read(output: &Output) -> Result<serde_json::Value, Problem> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = text.lines().last().unwrap_or_default();
+    serde_json::from_str(line).map_err(|error| Problem::new(format!("raddle run said {line:?}: {error}"), ""))
+}
+
+fn me() -> Result<PathBuf, Problem> {
+    std::env::current_exe().map_err(|error| Problem::new(format!("raddle does not find itself: {error}"), ""))
+}
+
+/// Runs a command to its end; any other code than the expected is a problem.
+pub(super) fn finished(command: &mut Command, code: i32) -> Result<Output, Problem> {
+    let name = Path::new(command.get_program()).display().to_string();
+    let output = command.stdin(Stdio::null()).output().map_err(|error| {
+        Problem::new(format!("{name} could not be started: {error}"), "is gcc installed?")
+    })?;
+    if output.status.code() == Some(code) {
+        return Ok(output);
+    }
+    let said =
+        String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    let said: String = said.chars().take(2_000).collect();
+    Err(Problem::new(format!("{name} {:?}: {}", command.get_args(), output.status), said.trim_end()))
+}

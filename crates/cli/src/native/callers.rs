@@ -1,0 +1,118 @@
+//! A failure as the program's own source tells it: an operation that stands in a header or in a library of the system
+//! is shown where the program's own code has called it.
+
+use super::NativeTarget;
+use raddle_explore::target::Target as _;
+use raddle_model::{Failure, Kind, ObjectInfo, Op, SiteId, TaskId, Trace};
+use raddle_wire::report::{Call, Recorded};
+use std::collections::BTreeMap;
+
+/// Who called what in a recorded run.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Callers {
+    /// By task, in order.
+    arrivals: BTreeMap<TaskId, Vec<Call>>,
+    accesses: Vec<Call>,
+}
+
+/// Announcements without an event that may lie between two with one.
+const AHEAD_MAX: usize = 16;
+
+impl Callers {
+    pub(crate) fn of(recorded: &mut Recorded) -> Callers {
+        let mut arrivals: BTreeMap<TaskId, Vec<Call>> = BTreeMap::new();
+        for call in std::mem::take(&mut recorded.arrivals) {
+            arrivals.entry(call.task).or_default().push(call);
+        }
+        Callers { arrivals, accesses: std::mem::take(&mut recorded.accesses) }
+    }
+
+    /// Puts the program's own places into a failure and what led to it.
+    pub(crate) fn retell(
+        &self,
+        native: &NativeTarget,
+        failure: &mut Failure,
+        trace: &mut Trace,
+        objects: &mut [ObjectInfo],
+    ) {
+        let mut at: BTreeMap<TaskId, usize> = BTreeMap::new();
+        let mut waits = Vec::new();
+        for event in &mut trace.events {
+            event.op.site = self.next(native, &mut at, event.task, &event.op);
+        }
+        for (task, op) in &mut trace.pending {
+            let before = op.site;
+            op.site = self.next(native, &mut at, *task, op);
+            waits.push((before, op.site));
+        }
+        let mut used: BTreeMap<SiteId, usize> = BTreeMap::new();
+        for site in &mut failure.sites {
+            let count = used.entry(*site).or_default();
+            *site = self.place_of(native, *site, *count, &waits);
+            *count += 1;
+        }
+        for object in objects.iter_mut().filter(|object| !is_own(native, object.site)) {
+            let first = trace.events.iter().find(|event| event.op.object == object.id);
+            object.site = match first {
+                Some(event) => event.op.site,
+                None => self.place_of(native, object.site, 0, &[]),
+            };
+        }
+    }
+
+    /// The place of a task's next operation. Waking up stands where the waiting stood.
+    fn next(&self, native: &NativeTarget, at: &mut BTreeMap<TaskId, usize>, task: TaskId, op: &Op) -> SiteId {
+        let Some(calls) = self.arrivals.get(&task) else { return op.site };
+        let index = at.entry(task).or_default();
+        let last = index.checked_sub(1).and_then(|last| calls.get(last)).filter(|call| call.site == op.site);
+        if let Some(call) = last.filter(|_| op.kind == Kind::Wake) {
+            return own(native, call);
+        }
+        // Some announcements have no event of their own: they are passed over.
+        let ahead = calls.iter().skip(*index).take(AHEAD_MAX).position(|call| call.site == op.site);
+        match (ahead, last) {
+            (Some(ahead), _) => {
+                *index += ahead + 1;
+                own(native, &calls[*index - 1])
+            }
+            (None, Some(call)) => own(native, call),
+            (None, None) => op.site,
+        }
+    }
+
+    /// The place of a failure's site: a wait if there is one, else an access or the last operation there. Of several
+    /// that stand at the same site each is taken once.
+    fn place_of(
+        &self,
+        native: &NativeTarget,
+        site: SiteId,
+        count: usize,
+        waits: &[(SiteId, SiteId)],
+    ) -> SiteId {
+        if is_own(native, site) {
+            return site;
+        }
+        let waits = waits.iter().filter(|(before, _)| *before == site).map(|(_, after)| *after);
+        let accesses = self.accesses.iter().filter(|call| call.site == site).map(|call| own(native, call));
+        let last =
+            self.arrivals.values().filter_map(|calls| calls.iter().rev().find(|call| call.site == site));
+        let mut places: Vec<SiteId> = waits.collect();
+        if places.is_empty() {
+            places = accesses.chain(last.map(|call| own(native, call))).collect();
+            places.dedup();
+        }
+        if places.is_empty() { site } else { places[count % places.len()] }
+    }
+}
+
+/// The innermost of the program's own places; the operation's own if there is none.
+fn own(native: &NativeTarget, call: &Call) -> SiteId {
+    let mut all = [call.site].into_iter().chain(call.callers.iter().copied());
+    all.find(|site| is_own(native, *site)).unwrap_or(call.site)
+}
+
+/// Whether a site has a line in the program's own source, rather than in what the system has installed.
+fn is_own(native: &NativeTarget, site: SiteId) -> bool {
+    let place = native.place(site);
+    place.line > 0 && !place.file.starts_with("/usr/")
+}

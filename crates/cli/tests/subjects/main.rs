@@ -1,0 +1,136 @@
+//! The subjects in C and C++: every bug is found, of its kind and at its lines, and nothing is found in what is mended;
+//! with gcc and with clang.
+
+mod expectation;
+
+use expectation::{Subject, bugs, mended};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// The compilers that build them: for C and for C++.
+const COMPILERS: [[&str; 2]; 2] = [["gcc", "g++"], ["clang-19", "clang++-19"]];
+
+/// What is found in a subject: kind, and sites.
+type Found = Vec<(String, Vec<String>)>;
+
+fn run(subject: &Subject, compiler: [&str; 2], sweep: &str) -> Result<Found, String> {
+    let out = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_raddle"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("RADDLE_") {
+            command.env_remove(name);
+        }
+    }
+    command.env("RADDLE_CC", compiler[0]).env("RADDLE_CXX", compiler[1]);
+    command.env("RADDLE_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"));
+    command.env("CFLAGS", &subject.flags).env("CXXFLAGS", &subject.flags).env_remove("LDFLAGS");
+    command.args(["run", "--format", "json", "--stop-after", "0", "--time", "300", "--steps-max", "20000"]);
+    command.args(["--hang-ms", "3000"]).args(&subject.options);
+    command.args(["--runs", &raddle_tiers::size(sweep).to_string(), "--out"]).arg(out.path());
+    command.arg(&subject.source).args(&subject.arguments).stdin(Stdio::null());
+    let output = command.output().expect("the command starts");
+    let (said, json) = (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
+    let json: serde_json::Value = json
+        .lines()
+        .last()
+        .and_then(|line| serde_json::from_str(line).ok())
+        .ok_or_else(|| format!("no answer: {} {said}", output.status))?;
+    let failures = json["failures"].as_array().ok_or("no list of failures")?;
+    let expected = if failures.is_empty() { 0 } else { 1 };
+    if output.status.code() != Some(expected) {
+        return Err(format!("{} with {} failures", output.status, failures.len()));
+    }
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    let site = |site: &serde_json::Value| format!("{}:{}", text(&site["file"]), site["line"]);
+    let sites =
+        |failure: &serde_json::Value| failure["sites"].as_array().into_iter().flatten().map(site).collect();
+    Ok(failures.iter().map(|failure| (text(&failure["kind"]), sites(failure))).collect())
+}
+
+/// What is wrong with what was found.
+fn judge(subject: &Subject, found: &Found) -> Vec<String> {
+    let kinds: BTreeSet<&String> = found.iter().map(|(kind, _)| kind).collect();
+    let missing = subject.find.iter().filter(|kind| !kinds.contains(kind));
+    let mut wrong: Vec<String> = missing.map(|kind| format!("{kind} was not found")).collect();
+    for (kind, sites) in found {
+        if !subject.find.contains(kind) && !subject.may.contains(kind) {
+            wrong.push(format!("{kind} at {sites:?} is not expected"));
+            continue;
+        }
+        // What the system does by itself, such as destroying statics at the end, has no line of ours; the other side has.
+        let marked = |site: &&String| subject.is_marked(kind, site);
+        let alone = !sites.iter().any(|site| marked(&site));
+        let outside = sites.iter().filter(|site| !marked(site) && (alone || !site.starts_with("/usr/")));
+        let outside: Vec<&String> = outside.collect();
+        if !outside.is_empty() {
+            wrong.push(format!("{kind} at {outside:?}, which are not marked"));
+        }
+    }
+    wrong
+}
+
+/// Runs all subjects with one compiler and tells everything that is wrong.
+fn all(subjects: &[Subject], compiler: [&str; 2], sweep: &str) {
+    let mut wrong = Vec::new();
+    for subject in subjects {
+        if let Some(why) = &subject.later {
+            println!("{} is left out: {why}", subject.name);
+            continue;
+        }
+        let messages = match run(subject, compiler, sweep) {
+            Ok(found) => judge(subject, &found),
+            Err(message) => vec![message],
+        };
+        wrong.extend(messages.iter().map(|message| format!("{}: {message}", subject.name)));
+    }
+    assert!(wrong.is_empty(), "with {}:\n{}", compiler[0], wrong.join("\n"));
+}
+
+#[test]
+fn bugs_are_found_with_gcc() {
+    all(&bugs(), COMPILERS[0], "native_bug_runs");
+}
+
+#[test]
+fn bugs_are_found_with_clang() {
+    all(&bugs(), COMPILERS[1], "native_bug_runs");
+}
+
+#[test]
+fn nothing_is_found_in_what_is_mended_with_gcc() {
+    all(&mended(), COMPILERS[0], "native_ok_runs");
+}
+
+#[test]
+fn nothing_is_found_in_what_is_mended_with_clang() {
+    all(&mended(), COMPILERS[1], "native_ok_runs");
+}
+
+#[test]
+fn every_subject_says_what_must_be_found_and_where() {
+    let bugs = bugs();
+    assert!(bugs.len() >= 50, "{}", bugs.len());
+    for bug in bugs {
+        assert!(!bug.find.is_empty(), "{}", bug.name);
+        for kind in bug.find.iter().chain(&bug.may) {
+            assert!(bug.has_mark(kind), "{}: no line is marked !{kind}", bug.name);
+            let known = raddle_model::FailureKind::ALL.iter().any(|known| known.name() == kind);
+            assert!(known, "{}: there is no kind {kind}", bug.name);
+        }
+    }
+}
+
+#[test]
+fn a_verdict_can_be_wrong() {
+    let bug = bugs().into_iter().find(|bug| bug.name == "counter").expect("a subject");
+    let race = |line: u32| (String::from("race"), vec![format!("/subjects/bug/counter.c:{line}")]);
+    let assertion = || (String::from("assertion"), vec![]);
+    let line = (1..).find(|line| bug.is_marked("race", &format!("counter.c:{line}"))).unwrap();
+    assert_eq!(judge(&bug, &vec![race(line), assertion()]), [] as [String; 0]);
+    for found in [vec![], vec![race(line)], vec![race(line + 1), assertion()]] {
+        assert_eq!(judge(&bug, &found).len(), 2 - found.len().min(1), "{found:?}");
+    }
+    let strange = vec![race(line), assertion(), (String::from("deadlock"), vec![])];
+    assert_eq!(judge(&bug, &strange).len(), 1);
+}
