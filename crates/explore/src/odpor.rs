@@ -12,6 +12,8 @@
 //!   own conflict, and if the second could be done without the first, by the world's own rules; what
 //!   could not be reversed hides no earlier race. Operations that were still waiting at the end, or
 //!   could have run, count too.
+//! - Of the sequence only what leads to the second step, or to what wakes a sleeper, goes into the tree: the
+//!   rest comes by itself, and trees stay small.
 //! - A step has the values that it chose in its name. Every other value of a choice is a sequence of
 //!   one step, added when the choice is first met.
 //! - Objects that two runs came to know only after they parted have other ids in each. They are compared
@@ -21,7 +23,7 @@
 use crate::outlook::{Outlook, Sizes};
 use crate::path::{Path, Pending};
 use crate::systematic::{Request, Search};
-use crate::wakeup::{Branch, Initial, Letter, Origin, insert, weak_initial};
+use crate::wakeup::{Branch, Initial, Letter, Origin, awakened, insert, weak_initial};
 use alloc::sync::Arc;
 use raddle_model::plan::Step;
 use raddle_model::{Plan, TaskId, Trace, Verdict};
@@ -104,17 +106,33 @@ impl Odpor {
         }
     }
 
-    /// Adds a sequence that must be taken from the state before a step: some letters of the run, and one
-    /// more.
-    fn add(&mut self, number: usize, rest: &[usize], last: Letter) {
+    /// Adds a sequence that must be taken from the state before a step: letters of the run, and one more.
+    /// Nothing is added if a sleeping step covers it. Of the letters only those are kept that lead to the
+    /// last one, or to what wakes a sleeper: the others come by themselves.
+    fn add(&mut self, number: usize, rest: &[usize], last: &Letter, later: Option<&Pending>) {
         let known = self.path.stops[number].objects;
         let node = &mut self.nodes[number];
-        let sequence = || rest.iter().map(|&step| &self.letters[step]).chain([&last]);
-        let covers = |letter: &Letter| weak_initial(letter, sequence(), known) != Initial::No;
-        if !node.asleep.iter().any(covers) {
-            let sequence = sequence().collect();
-            insert(&mut node.branches, sequence, known);
+        let mut kept = vec![false; rest.len()];
+        for sleeper in &node.asleep {
+            let sequence = rest.iter().map(|&step| &self.letters[step]).chain([last]);
+            match awakened(sleeper, sequence, known) {
+                Some(position) if position < rest.len() => kept[position] = true,
+                Some(_) => {}
+                None => return,
+            }
         }
+        for position in (0..rest.len()).rev() {
+            let step = rest[position];
+            let leads = later.is_some_and(|later| {
+                self.path.leads_to(step, later) || self.path.stops[step].op.conflicts(&later.op)
+            });
+            let path = &self.path;
+            let mut after = rest.iter().zip(&kept).skip(position + 1);
+            kept[position] =
+                kept[position] || leads || after.any(|(&next, &kept)| kept && path.ordered(step, next));
+        }
+        let letters = rest.iter().zip(&kept).filter(|pair| *pair.1).map(|(&step, _)| &self.letters[step]);
+        insert(&mut node.branches, letters.chain([last]).collect(), known);
     }
 
     /// The other values of the choices in a step.
@@ -129,7 +147,7 @@ impl Odpor {
                 let mut other = letter.clone();
                 other.step.choices.truncate(position);
                 other.step.choices.push(value);
-                self.add(number, &[], other);
+                self.add(number, &[], &other, None);
             }
         }
     }
@@ -149,7 +167,8 @@ impl Odpor {
             for position in 0..self.nodes[earlier].races.len() {
                 let later = self.nodes[earlier].races[position];
                 let last = Letter { step: self.path.free_step(later), ..self.letters[later].clone() };
-                self.add(earlier, &rest, last);
+                let later = self.path.at(later);
+                self.add(earlier, &rest, &last, Some(&later));
             }
         }
         let done = (known.max(1)..self.path.stops.len()).map(|step| self.path.at(step));
@@ -169,7 +188,7 @@ impl Odpor {
                 rest.clear();
                 rest.extend(self.path.independent_of(earlier));
                 let last = self.letter_of(&later);
-                self.add(earlier, &rest, last);
+                self.add(earlier, &rest, &last, Some(&later));
             }
         }
     }

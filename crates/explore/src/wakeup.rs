@@ -126,6 +126,24 @@ pub(crate) fn weak_initial<'a>(
     Initial::Apart
 }
 
+/// The position in `sequence` at which a sleeping step wakes; none if it is a weak initial, and the sequence
+/// leads to nothing that is not known.
+pub(crate) fn awakened<'a>(
+    sleeper: &Letter,
+    sequence: impl IntoIterator<Item = &'a Letter>,
+    known: u32,
+) -> Option<usize> {
+    for (position, other) in sequence.into_iter().enumerate() {
+        if other.step.task == sleeper.step.task {
+            return (!sleeper.agrees(other)).then_some(position);
+        }
+        if sleeper.conflicts(other, known) {
+            return Some(position);
+        }
+    }
+    None
+}
+
 /// Steps to be taken one after the other, and what can follow them; nothing must if there is none.
 #[derive(Clone, Debug)]
 pub(crate) struct Branch {
