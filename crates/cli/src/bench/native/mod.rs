@@ -138,17 +138,19 @@ fn alone(workshop: &Workshop, build: Build, count: u64) -> Result<f64, Problem> 
     Ok((long? - short?).max(0.0) * 1e9 / (count - count / 10) as f64)
 }
 
+/// Runs beyond the first that are measured: the first is recorded in another process, too.
+const FURTHER: u64 = 4;
+
 /// Nanoseconds for each of so many units under control: the difference between a short and a long run.
 fn per_unit(workshop: &Workshop, what: &str, count: u64, per_count: f64) -> Result<f64, Problem> {
-    let seconds = |count: u64| -> Result<f64, Problem> {
-        let mut best = f64::INFINITY;
-        for _ in 0..3 {
-            let campaign = workshop.campaign(what, count, 1)?;
-            best = best.min(campaign["seconds"].as_f64().unwrap_or(f64::INFINITY));
-        }
-        Ok(best)
+    let seconds = |count: u64, runs: u64| -> Result<f64, Problem> {
+        let campaign = workshop.campaign(what, count, runs)?;
+        Ok(campaign["seconds"].as_f64().unwrap_or(f64::INFINITY))
     };
-    let (short, long) = (seconds(count / 10)?, seconds(count)?);
+    let one_run = |count: u64| -> Result<f64, Problem> {
+        Ok((seconds(count, 1 + FURTHER)? - seconds(count, 1)?).max(0.0) / FURTHER as f64)
+    };
+    let (short, long) = (one_run(count / 10)?, one_run(count)?);
     Ok((long - short).max(0.0) * 1e9 / ((count - count / 10) as f64 * per_count))
 }
 
