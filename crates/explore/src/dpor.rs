@@ -3,7 +3,7 @@
 //!
 //! After each run, what every task did or was about to do, whether it could or not, is held against
 //! the latest steps that it conflicts with and that do not lead to it: before each of them it should
-//! have had a chance. Seed 004's algorithm 2 looks only at tasks that can run and leaves the
+//! have had a chance. Algorithm 2 of Wang, Said and Gupta (ICSE 2011) looks only at tasks that can run and leaves the
 //! happens-before filter out; taken literally it loses partial orders (two counterexamples are
 //! among the tests).
 //!

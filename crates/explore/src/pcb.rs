@@ -1,5 +1,5 @@
-//! `pcb`: preemption bounding after Musuvathi and Qadeer (PLDI 2007), as seed 004 uses it (Wang, Said and
-//! Gupta, ICSE 2011, §4.2.1): every interleaving with at most k preemptions, branching at every
+//! `pcb`: preemption bounding after Musuvathi and Qadeer (PLDI 2007), in the form in which Wang, Said and
+//! Gupta compare with it (ICSE 2011, §4.2.1): every interleaving with at most k preemptions, branching at every
 //! step within the bound. A switch away from a task that cannot go on, or that offers the processor,
 //! is free. There is nothing that merges interleavings: a bound on preemptions and the reordering of
 //! independent steps do not go together.

@@ -1,5 +1,5 @@
-//! Programs that searches are known to trip over: the counterexamples to a literal reading of seed 004's
-//! algorithm 2, and runs that are cut short.
+//! Programs that searches are known to trip over: the counterexamples to a literal reading of
+//! algorithm 2 of Wang, Said and Gupta (ICSE 2011), and runs that are cut short.
 
 use crate::classes::classes;
 use crate::common::{everywhere, search};
