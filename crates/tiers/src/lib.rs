@@ -41,8 +41,6 @@ pub const SWEEPS: &[Sweep] = &[
     sweep("ok_runs", 1_000, 10_000, "runs of each correct program, per strategy, without a report"),
     sweep("native_bug_runs", 300, 10_000, "runs of each C and C++ program with a bug, per compiler"),
     sweep("native_ok_runs", 50, 10_000, "runs of each mended C and C++ program, per compiler"),
-    sweep("search_interleavings", 150, 2_000, "random programs whose interleavings dfs and pcb must run"),
-    sweep("search_programs", 300, 2_500, "random programs whose partial orders dpor and odpor must run"),
     sweep("search_interleavings", 50, 2_000, "random programs whose interleavings dfs and pcb must run"),
     sweep("search_programs", 200, 2_500, "random programs whose partial orders dpor and odpor must run"),
     sweep("count_readers", 10, 13, "most readers whose partial orders odpor must count"),
