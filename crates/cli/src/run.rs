@@ -1,7 +1,7 @@
 //! `raddle run`: runs a native program under control, again and again, each time under another interleaving.
 
 use crate::cc::program;
-use crate::native::{NativeTarget, Program, found};
+use crate::native::{Isolation, NativeTarget, Program, found};
 use crate::output::{self, Format};
 use crate::problem::Problem;
 use crate::{Exit, progress, seed, show};
@@ -41,6 +41,9 @@ pub(crate) struct Args {
     /// what comes after a loop that looks a few times and then blocks
     #[arg(long, value_enum, default_value_t)]
     spin: Spin,
+    /// What keeps runs apart
+    #[arg(long, value_enum, default_value_t)]
+    isolation: Isolation,
     /// How many runs go on at the same time; it changes nothing but the time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
     jobs: u64,
@@ -120,6 +123,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         arguments: args.arguments.clone(),
         stdin: standard_input()?,
         hang: Duration::from_millis(args.hang_ms),
+        isolation: args.isolation,
     };
     let strategy = raddle_policy::parse(&args.strategy).map_err(|error| Problem::new(error.message, ""))?;
     if is_systematic(&strategy) {

@@ -1,7 +1,7 @@
 //! Runs a recorded failure again: our own subjects in this process, tests in the executable that recorded them,
 //! native programs under a server of their own.
 
-use crate::native::{NativeTarget, Program, found::EXPECT_EXIT};
+use crate::native::{Isolation, NativeTarget, Program, found::EXPECT_EXIT};
 use crate::problem::Problem;
 use raddle::tool::{self, LibraryTarget};
 use raddle_subjects::bug;
@@ -123,6 +123,7 @@ fn native(
         arguments: argv.iter().skip(1).map(|argument| word(argument)).collect(),
         stdin: stdin.to_vec(),
         hang: HANG,
+        isolation: Isolation::Fork,
     };
     Ok(Runner::Native(Box::new(NativeTarget::start(program, expected)?)))
 }

@@ -2,6 +2,7 @@
 //! what came of it is handed to the server, and the process is over.
 
 use crate::calls;
+use crate::reset;
 use crate::run::{self, Run, with};
 use crate::server;
 use crate::sys;
@@ -28,10 +29,12 @@ pub fn over() -> ! {
     run::deactivate();
     if REPORTING.swap(true, Ordering::Relaxed) {
         // Something went wrong while the report was made.
+        reset::refuse(reset::SPEECHLESS);
         sys::exit(SPEECHLESS);
     }
     let report = with(make_report);
     server::publish(&report::encode(&report));
+    reset::over();
     sys::exit(report.exit_code.unwrap_or(0))
 }
 

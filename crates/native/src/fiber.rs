@@ -164,19 +164,9 @@ impl Fiber {
 
     /// Puts onto the stack what the first switch takes off it. Call it where the fiber will stay.
     pub fn prepare(&mut self) {
-        let frame = (self.sp as usize - 64) as *mut u64;
-        let mut control = 0u64;
-        // SAFETY: the frame lies at the top of this fiber's own stack.
-        unsafe {
-            asm!("stmxcsr [{0}]", "fnstcw [{0}+4]", in(reg) &raw mut control, options(nostack));
-            frame.write(control);
-            for slot in 1..7 {
-                frame.add(slot).write(0);
-            }
-            frame.add(4).write(self as *mut Fiber as u64); // r12
-            frame.add(7).write(entry as *const () as u64);
-        }
-        self.sp = frame as u64;
+        self.sp = frame(self.sp as usize, entry as *const () as usize);
+        // SAFETY: within the frame.
+        unsafe { (self.sp as *mut u64).add(4).write(self as *mut Fiber as u64) }; // r12
     }
 
     /// The thread pointer, which is what the program knows as `pthread_t`.
@@ -211,6 +201,31 @@ impl Fiber {
     }
 }
 
+/// Puts below the top of a stack what the first switch takes off it, and gives back where: it begins at `entry`.
+pub fn frame(top: usize, entry: usize) -> u64 {
+    let frame = (top - 64) as *mut u64;
+    let mut control = 0u64;
+    // SAFETY: the frame lies at the top of a stack that nobody uses.
+    unsafe {
+        asm!("stmxcsr [{0}]", "fnstcw [{0}+4]", in(reg) &raw mut control, options(nostack));
+        frame.write(control);
+        for slot in 1..7 {
+            frame.add(slot).write(0);
+        }
+        frame.add(7).write(entry as u64);
+    }
+    frame as u64
+}
+
+/// Goes on with the stack `to`, and puts into `from` where this one is to go on.
+///
+/// # Safety
+/// `to` must be a stack that was prepared or switched away from, and `fs` its thread pointer.
+pub unsafe fn change(from: *mut u64, to: u64, fs: u64) {
+    // SAFETY: the caller says so.
+    unsafe { raddle_fiber_switch(from, to, fs) }
+}
+
 /// Goes on with `to` and keeps `from` for later.
 ///
 /// # Safety
@@ -225,17 +240,51 @@ pub unsafe fn switch(from: *mut Fiber, to: *const Fiber) {
 /// that this process happens to have drawn.
 static NEXT_STACK: AtomicUsize = AtomicUsize::new(0x1000_0000_0000);
 
+/// Where stacks are mapped already: up to here, each of the size that most threads ask for.
+static MAPPED_UP_TO: AtomicUsize = AtomicUsize::new(0);
+
+/// Stacks that are mapped beforehand.
+const MAPPED: usize = 16;
+
+/// Maps stacks beforehand, for threads that are made in one run after the other.
+pub fn map_stacks() {
+    let size = Stack::whole(crate::threads::STACK_DEFAULT, crate::libc::get());
+    let first = NEXT_STACK.load(Ordering::Relaxed);
+    let base = sys::map_near(first, size * MAPPED, false);
+    if base as usize != first {
+        return;
+    }
+    for number in 0..MAPPED {
+        // SAFETY: a mapping that nobody uses yet.
+        unsafe { sys::forbid(base.add(number * size), GUARD) };
+    }
+    MAPPED_UP_TO.store(first + size * MAPPED, Ordering::Relaxed);
+}
+
 impl Stack {
     /// A stack with room for `size` bytes and the control block above them.
     pub fn new(size: usize, libc: &Libc) -> Option<Stack> {
-        let size = (size + libc.static_tls() + GUARD).next_multiple_of(4096) + 4096;
-        let base = sys::map_near(NEXT_STACK.fetch_add(size, Ordering::Relaxed), size, false);
+        let size = Stack::whole(size, libc);
+        let wish = NEXT_STACK.fetch_add(size, Ordering::Relaxed);
+        if wish < MAPPED_UP_TO.load(Ordering::Relaxed) {
+            if size == Stack::whole(crate::threads::STACK_DEFAULT, libc) {
+                return Some(Stack { base: wish as *mut u8, size });
+            }
+            // It would not lie where it lies in a process of its own.
+            crate::reset::refuse(sys::nr::MMAP as u32);
+        }
+        let base = sys::map_near(wish, size, false);
         if base.is_null() {
             return None;
         }
         // SAFETY: a mapping that nobody knows yet.
         unsafe { sys::forbid(base, GUARD) };
         Some(Stack { base, size })
+    }
+
+    /// Bytes that are mapped for a stack with room for `size`.
+    fn whole(size: usize, libc: &Libc) -> usize {
+        (size + libc.static_tls() + GUARD).next_multiple_of(4096) + 4096
     }
 
     /// Where it lies, and how large it is.
@@ -245,6 +294,6 @@ impl Stack {
 
     /// Whether a thread that asks for `size` can have it.
     pub fn fits(&self, size: usize, libc: &Libc) -> bool {
-        self.size == (size + libc.static_tls() + GUARD).next_multiple_of(4096) + 4096
+        self.size == Stack::whole(size, libc)
     }
 }

@@ -16,6 +16,7 @@ pub mod io;
 pub mod libc;
 pub mod locks;
 pub mod objects;
+pub mod reset;
 pub mod run;
 pub mod server;
 pub mod shadow;

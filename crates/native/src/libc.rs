@@ -81,6 +81,19 @@ pub fn next(name: &CStr) -> usize {
     unsafe { dlsym(NEXT, name.as_ptr()) as usize }
 }
 
+/// Where the kernel keeps the number of the processor that the running thread is on (restartable sequences).
+pub fn rseq_area() -> core::ops::Range<usize> {
+    const SIZE: usize = 32;
+    let offset = next(c"__rseq_offset") as *const isize;
+    if offset.is_null() {
+        return 0..0;
+    }
+    // SAFETY: glibc's constant of this name.
+    let start = crate::fiber::thread_pointer() as usize;
+    let start = start.wrapping_add_signed(unsafe { *offset });
+    start..start + SIZE
+}
+
 /// Looks everything up. The error is the name of what is missing.
 pub fn find() -> Result<(), &'static CStr> {
     let needed = |name: &'static CStr| match next(name) {

@@ -12,7 +12,7 @@ use crate::run::{self, Run};
 use crate::site::Modules;
 use crate::sys::{self, nr};
 use alloc::vec;
-use alloc::vec::Vec;
+use core::cell::Cell;
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use raddle_analysis::LockOrder;
@@ -46,6 +46,10 @@ pub mod reply {
     pub const DONE: u32 = 5;
     /// The server cannot work; the bytes say why.
     pub const UNFIT: u32 = 6;
+    /// The next report is of a run that was done in a process of its own, though it was not to be; the status is
+    /// the number of the system call that could not be undone, or -1 if the run destroyed the process that it
+    /// was in. Bytes, if there are any, say why all runs are done in this way from now on.
+    pub const ALONE: u32 = 7;
 }
 
 /// Bytes of a request's head.
@@ -54,6 +58,10 @@ pub const REQUEST: usize = 32;
 pub const REPLY: usize = 20;
 /// Request flag: standard output and error are files, to be emptied before each run.
 pub const CAPTURED: u32 = 1;
+/// Request flag: runs are repeated in one process where that is possible.
+pub const RESET: u32 = 2;
+/// Request flag: after each of them all memory is compared with what it was.
+pub const CHECKED: u32 = 4;
 
 /// What a copy shares with the server.
 #[repr(C)]
@@ -65,11 +73,21 @@ struct Shared {
     task: AtomicU32,
     /// Bytes of the report; 0 if there is none yet.
     length: AtomicU64,
+    /// If runs are repeated in a copy: the one that goes on.
+    run: AtomicU64,
+    /// Whether that run has a process of its own.
+    alone: AtomicU32,
+    /// Bytes of replies that are not sent yet.
+    mail: AtomicU64,
 }
 
 const HEAD: usize = 4096;
 /// Room for reports: a report of a million events has about ten megabytes.
 const ROOM: usize = 1 << 28;
+/// Room for replies that are sent together.
+const MAIL: usize = 1 << 17;
+/// Runs between two looks whether the controller has had enough.
+const LOOK_EVERY: u64 = 32;
 
 static SHARED: AtomicPtr<Shared> = AtomicPtr::new(core::ptr::null_mut());
 
@@ -146,10 +164,10 @@ pub unsafe fn serve(environment: *mut *mut c_char) {
         send(socket, reply::UNFIT, missing.to_bytes(), 0, 0);
         sys::exit(98);
     }
-    SHARED.store(sys::map(HEAD + ROOM, true).cast(), Ordering::Relaxed);
+    SHARED.store(sys::map(HEAD + ROOM + MAIL, true).cast(), Ordering::Relaxed);
     crate::calls::prepare();
     send(socket, reply::READY, raddle_wire::TOOL_VERSION.as_bytes(), 0, 0);
-    Server { socket }.work();
+    Server { socket, resets: Cell::new(true) }.work();
 }
 
 /// Connects to the controller. The descriptor is a high one, which programs do not expect to be free.
@@ -178,14 +196,18 @@ fn connect(path: &[u8]) -> i32 {
     }
 }
 
+fn head(kind: u32, length: usize, status: i32, run: u64) -> [u8; REPLY] {
+    let mut head = [0; REPLY];
+    head[..4].copy_from_slice(&kind.to_le_bytes());
+    head[4..8].copy_from_slice(&(length as u32).to_le_bytes());
+    head[8..12].copy_from_slice(&status.to_le_bytes());
+    head[12..].copy_from_slice(&run.to_le_bytes());
+    head
+}
+
+/// Allocates nothing: the heap may be what a run has destroyed.
 fn send(socket: i32, kind: u32, bytes: &[u8], status: i32, run: u64) -> bool {
-    let mut message = Vec::with_capacity(REPLY + bytes.len());
-    message.extend_from_slice(&kind.to_le_bytes());
-    message.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
-    message.extend_from_slice(&status.to_le_bytes());
-    message.extend_from_slice(&run.to_le_bytes());
-    message.extend_from_slice(bytes);
-    sys::write_all(socket, &message)
+    sys::write_all(socket, &head(kind, bytes.len(), status, run)) && sys::write_all(socket, bytes)
 }
 
 /// What is asked for.
@@ -200,6 +222,8 @@ struct Request {
 
 struct Server {
     socket: i32,
+    /// Whether runs can be repeated in one process, as far as is known.
+    resets: Cell<bool>,
 }
 
 /// The order of locks is followed in runs whose number is a power of two, and in every so many.
@@ -212,18 +236,77 @@ impl Server {
         loop {
             let Some(request) = self.receive() else { sys::exit(0) };
             let Some(request) = request else { continue };
-            for number in request.first..request.last {
-                if self.is_stopped() {
-                    break;
-                }
-                if self.one(&request, number, &modules) {
-                    return;
-                }
+            if self.all(&request, &modules) {
+                return;
             }
             if !send(self.socket, reply::DONE, &[], 0, 0) {
                 sys::exit(0);
             }
         }
+    }
+
+    /// All runs of a request. True in the copy that is to do one.
+    fn all(&self, request: &Request, modules: &Modules) -> bool {
+        let mut number = request.first;
+        while number < request.last && !self.is_stopped() {
+            if request.flags & RESET != 0 && request.kind == request::SAMPLE && self.resets.get() {
+                match self.several(request, number, modules) {
+                    Several::Next(next) => number = next,
+                    Several::Begun => return true,
+                }
+            } else if self.one(request, number, modules) {
+                return true;
+            } else {
+                number += 1;
+            }
+        }
+        false
+    }
+
+    /// Runs in one copy, as many as it can do.
+    fn several(&self, request: &Request, first: u64, modules: &Modules) -> Several {
+        let shared = shared().expect("raddle bug: no shared memory");
+        shared.run.store(first, Ordering::Relaxed);
+        shared.alone.store(0, Ordering::Relaxed);
+        shared.length.store(0, Ordering::Relaxed);
+        let child = self.copy();
+        if child == 0 {
+            become_copy();
+            crate::signals::watch_for_crashes();
+            let number = crate::reset::enter(Errand {
+                socket: self.socket,
+                flags: request.flags,
+                hang_ms: request.hang_ms,
+                last: request.last,
+                begun: false,
+            });
+            begin(request, number, modules.clone());
+            return Several::Begun;
+        }
+        let hangs = self.watch(child, request.hang_ms);
+        let status = self.bury(child);
+        let run = shared.run.load(Ordering::Acquire);
+        if !flush(self.socket, shared) {
+            sys::exit(0);
+        }
+        if run >= request.last || status == STOPPED << 8 {
+            return Several::Next(run);
+        }
+        if status == UNABLE << 8 {
+            self.resets.set(false);
+            return Several::Next(run);
+        }
+        if hangs && shared.alone.load(Ordering::Relaxed) == 0 {
+            shared.length.store(0, Ordering::Relaxed);
+            self.tell(run, status, true);
+        } else {
+            // Whatever has become of it: a process of its own will show.
+            send(self.socket, reply::ALONE, &[], -1, run);
+            if self.one(request, run, modules) {
+                return Several::Begun;
+            }
+        }
+        Several::Next(run + 1)
     }
 
     /// The next request; nothing in it if it came too late to matter. None when the controller has gone.
@@ -281,32 +364,42 @@ impl Server {
 
     /// One run. True in the copy that is to do it.
     fn one(&self, request: &Request, number: u64, modules: &Modules) -> bool {
-        let shared = shared().expect("raddle bug: no shared memory");
-        shared.length.store(0, Ordering::Relaxed);
-        if request.flags & CAPTURED != 0 {
-            for fd in [1usize, 2] {
-                // SAFETY: the controller has said that these are files of its own.
-                unsafe {
-                    sys::call3(nr::FTRUNCATE, fd, 0, 0);
-                    sys::call3(nr::LSEEK, fd, 0, 0);
-                }
-            }
+        let copy = self.alone(number, request.flags, request.hang_ms);
+        if copy {
+            crate::signals::watch_for_crashes();
+            begin(request, number, modules.clone());
         }
-        // SAFETY: standard input is rewound if it is a file, and stays as it is if not.
-        unsafe { sys::call3(nr::LSEEK, 0, 0, 0) };
+        copy
+    }
+
+    /// One run in a process of its own. True in that.
+    fn alone(&self, number: u64, flags: u32, hang_ms: u32) -> bool {
+        prepare(flags);
+        let child = self.copy();
+        if child == 0 {
+            become_copy();
+            return true;
+        }
+        let hangs = self.watch(child, hang_ms);
+        let status = self.bury(child);
+        self.tell(number, status, hangs);
+        false
+    }
+
+    /// A copy of this process: 0 there.
+    fn copy(&self) -> isize {
         const CHILD_ENDS: usize = 17;
         // SAFETY: a copy of this process, which has one thread.
         let child = unsafe { sys::call3(nr::CLONE, CHILD_ENDS, 0, 0) };
-        if child == 0 {
-            begin(request, number, modules.clone());
-            return true;
-        }
         if child < 0 {
-            let why = alloc::format!("the system refuses another process (error {})", -child);
-            send(self.socket, reply::UNFIT, why.as_bytes(), 0, 0);
+            send(self.socket, reply::UNFIT, b"the system refuses another process", 0, 0);
             sys::exit(98);
         }
-        let hangs = self.watch(child, request.hang_ms);
+        child
+    }
+
+    /// Waits for a copy that ends, and ends what it has left behind.
+    fn bury(&self, child: isize) -> i32 {
         let mut status = 0i32;
         // SAFETY: the status lives until the call returns; the group is that of the copy.
         unsafe {
@@ -315,8 +408,7 @@ impl Server {
             sys::call3(nr::KILL, -child as usize, 9, 0);
             while sys::call(nr::WAIT4, [usize::MAX, 0, 1, 0, 0, 0]) > 0 {}
         }
-        self.tell(number, status, hangs);
-        false
+        status
     }
 
     /// Passes on what came of a run.
@@ -354,7 +446,9 @@ impl Server {
             let now = shared.beats.load(Ordering::Relaxed);
             silent = if now == beats { silent + SLICE } else { 0 };
             beats = now;
-            if silent >= hang_ms {
+            // A run with a process of its own is watched by the one who made that.
+            let patience = if shared.alone.load(Ordering::Relaxed) == 0 { hang_ms } else { hang_ms * 2 + 1000 };
+            if silent >= patience {
                 hangs = true;
                 // SAFETY: the copy, and whatever is in its group.
                 unsafe {
@@ -377,12 +471,167 @@ fn die_with_parent() {
     unsafe { sys::call3(nr::PRCTL, SET_DEATH_SIGNAL, 9, 0) };
 }
 
-/// The copy becomes a run.
-fn begin(request: &Request, number: u64, modules: Modules) {
+/// Exit code of a copy that repeats runs: the controller has had enough.
+const STOPPED: i32 = 95;
+/// Likewise: runs cannot be repeated here.
+const UNABLE: i32 = 96;
+
+/// What has come of a copy that repeats runs.
+enum Several {
+    /// All runs before this one are done.
+    Next(u64),
+    /// This is a copy that is to do one.
+    Begun,
+}
+
+fn prepare(flags: u32) {
+    let Some(shared) = shared() else { return };
+    shared.length.store(0, Ordering::Relaxed);
+    const CURRENT: usize = 1;
+    // SAFETY: the controller has said that these are files of its own. Standard input is rewound if it is a file,
+    // and stays as it is if not.
+    unsafe {
+        for fd in [1usize, 2] {
+            if flags & CAPTURED != 0 && sys::call3(nr::LSEEK, fd, 0, CURRENT) != 0 {
+                sys::call3(nr::FTRUNCATE, fd, 0, 0);
+                sys::call3(nr::LSEEK, fd, 0, 0);
+            }
+        }
+        sys::call3(nr::LSEEK, 0, 0, 0);
+    }
+}
+
+/// Sends the replies that have gathered.
+fn flush(socket: i32, shared: &Shared) -> bool {
+    let length = shared.mail.swap(0, Ordering::Relaxed) as usize;
+    // SAFETY: the room for replies, of which so many bytes are written.
+    let bytes = unsafe {
+        let from = (&raw const *shared).cast::<u8>().add(HEAD + ROOM);
+        core::slice::from_raw_parts(from, length)
+    };
+    sys::write_all(socket, bytes)
+}
+
+/// What a copy that repeats runs is to do. It allocates nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Errand {
+    socket: i32,
+    flags: u32,
+    hang_ms: u32,
+    last: u64,
+    begun: bool,
+}
+
+impl Errand {
+    /// Nothing.
+    pub(crate) const NONE: Errand = Errand { socket: -1, flags: 0, hang_ms: 0, last: 0, begun: false };
+
+    fn shared(&self) -> &'static Shared {
+        shared().expect("raddle bug: no shared memory")
+    }
+
+    fn server(&self) -> Server {
+        Server { socket: self.socket, resets: Cell::new(true) }
+    }
+
+    /// The next run; none if all are done.
+    pub(crate) fn next(&mut self) -> Option<u64> {
+        let shared = self.shared();
+        let number = shared.run.load(Ordering::Relaxed) + u64::from(self.begun);
+        self.begun = true;
+        shared.run.store(number, Ordering::Release);
+        if number >= self.last {
+            return None;
+        }
+        if number % LOOK_EVERY == 0 && self.server().wait(self.socket, 0) {
+            sys::exit(STOPPED);
+        }
+        Some(number)
+    }
+
+    /// Outputs and input are as at the beginning.
+    pub(crate) fn prepare(&self) {
+        prepare(self.flags);
+    }
+
+    /// Whether memory is to be compared after each run.
+    pub(crate) fn checks(&self) -> bool {
+        self.flags & CHECKED != 0
+    }
+
+    /// Passes on what came of a run in this process.
+    pub(crate) fn report(&self, number: u64) {
+        let shared = self.shared();
+        let length = shared.length.load(Ordering::Acquire) as usize;
+        let used = shared.mail.load(Ordering::Relaxed) as usize;
+        if REPLY + length > MAIL {
+            self.flush();
+            self.server().tell(number, 0, false);
+            return;
+        }
+        if used + REPLY + length > MAIL {
+            self.flush();
+        }
+        let used = shared.mail.load(Ordering::Relaxed) as usize;
+        let base = (&raw const *shared).cast::<u8>().cast_mut();
+        let head = head(reply::REPORT, length, 0, number);
+        // SAFETY: both lie in the shared memory, one behind the other, and there is room.
+        unsafe {
+            let to = base.add(HEAD + ROOM + used);
+            core::ptr::copy_nonoverlapping(head.as_ptr(), to, REPLY);
+            core::ptr::copy_nonoverlapping(base.add(HEAD), to.add(REPLY), length);
+        }
+        shared.mail.store((used + REPLY + length) as u64, Ordering::Release);
+    }
+
+    fn flush(&self) {
+        if !flush(self.socket, self.shared()) {
+            sys::exit(0);
+        }
+    }
+
+    /// Does a run in a process of its own, because of a call. True in that.
+    pub(crate) fn alone(&self, number: u64, call: u32) -> bool {
+        self.flush();
+        let shared = self.shared();
+        send(self.socket, reply::ALONE, &[], call as i32, number);
+        shared.alone.store(1, Ordering::Relaxed);
+        let copy = self.server().alone(number, self.flags, self.hang_ms);
+        shared.alone.store(0, Ordering::Relaxed);
+        copy
+    }
+
+    /// All runs are done.
+    pub(crate) fn done(&self) -> ! {
+        self.flush();
+        sys::exit(0)
+    }
+
+    /// Runs cannot be repeated here.
+    pub(crate) fn unfit(&self, why: &[u8]) -> ! {
+        send(self.socket, reply::ALONE, why, -1, self.shared().run.load(Ordering::Relaxed));
+        sys::exit(UNABLE)
+    }
+
+    /// A run has left something behind: a mistake of ours.
+    pub(crate) fn differs(&self, number: u64, address: usize) -> ! {
+        self.flush();
+        let why = alloc::format!("raddle bug: run {number} has changed what lies at {address:#x}");
+        send(self.socket, reply::UNFIT, why.as_bytes(), 0, 0);
+        sys::exit(98)
+    }
+}
+
+/// What a copy has and the server has not.
+fn become_copy() {
     const SETPGID: usize = 109;
     die_with_parent();
     // SAFETY: concerns this process alone.
     unsafe { sys::call3(SETPGID, 0, 0, 0) };
+}
+
+/// A run begins.
+fn begin(request: &Request, number: u64, modules: Modules) {
     let record = request.kind == request::RECORD;
     let mut run = Run::new(&request.plan, modules);
     let seed = if record { request.plan.seed } else { Rng::seed_of_run(request.plan.seed, number) };
@@ -392,5 +641,4 @@ fn begin(request: &Request, number: u64, modules: Modules) {
     let closely = record || number.is_power_of_two() || number.is_multiple_of(CLOSE_EVERY);
     watch.lock_order = closely.then(LockOrder::default);
     run::begin(run, &request.plan, record);
-    crate::signals::watch_for_crashes();
 }

@@ -118,7 +118,7 @@ pub(crate) fn summary(
         failing_runs: progress.failing_runs,
         failures: files.iter().map(listed).collect(),
         warnings: summary.cycles.iter().map(|cycle| warning(native, cycle)).collect(),
-        notes: Vec::new(),
+        notes: native.isolation_notes(),
         seconds,
         weak_orders: summary.weak_orders,
         ..raddle_report::Summary::default()

@@ -5,72 +5,69 @@ use super::server::{Reply, Server};
 use raddle_explore::target::{Flow, TargetError};
 use raddle_model::Plan;
 use raddle_native::server::reply;
+use std::collections::VecDeque;
 use std::ops::Range;
+use std::time::{Duration, Instant};
 
-/// Runs that are asked for at a time: enough that asking costs nothing, few enough that nobody waits for long.
+/// Runs that are asked for at a time, at first: few enough that nobody waits for long.
 const BLOCK: u64 = 64;
+/// A server that does a block in less than this is asked for more at a time: asking costs something, too.
+const SHORT: Duration = Duration::from_millis(40);
+const BLOCK_MAX: u64 = 1 << 14;
 
-/// Which runs a server has still to do.
-struct Dealt {
-    runs: Range<u64>,
-    servers: u64,
-}
-
-impl Dealt {
-    /// The next block, and where the one after it begins.
-    fn next(&mut self, end: u64) -> Option<Range<u64>> {
-        let start = self.runs.start;
-        self.runs.start += BLOCK * self.servers;
-        (start < end).then(|| start..(start + BLOCK).min(end))
-    }
+/// The next block.
+fn next(runs: &mut Range<u64>, size: u64) -> Option<Range<u64>> {
+    let start = runs.start;
+    runs.start = (start + size).min(runs.end);
+    (start < runs.end).then_some(start..runs.start)
 }
 
 /// Does the runs, and tells of each until somebody has had enough.
 pub(super) fn sample(
     servers: &mut [Server],
     plan: &Plan,
-    runs: Range<u64>,
+    mut runs: Range<u64>,
     mut each: impl FnMut(&Reply) -> Result<Flow, TargetError>,
 ) -> Result<(), TargetError> {
-    let count = servers.len() as u64;
-    let share = |server: u64| Dealt { runs: runs.start + server * BLOCK..runs.end, servers: count };
-    let mut shares: Vec<Dealt> = (0..count).map(share).collect();
-    // Whether a server is at work.
-    let mut busy = vec![false; servers.len()];
+    let mut size = BLOCK;
+    // Servers at work, in the order of their blocks.
+    let mut busy = VecDeque::new();
     for (at, server) in servers.iter_mut().enumerate() {
-        if let Some(block) = shares[at].next(runs.end) {
+        if let Some(block) = next(&mut runs, size) {
             server.request(plan, block, false)?;
-            busy[at] = true;
+            busy.push_back(at);
         }
     }
-    let mut at = 0;
-    while busy[at] {
+    while let Some(&at) = busy.front() {
+        let begun = Instant::now();
         loop {
             let reply = servers[at].receive()?;
             if reply.kind == reply::DONE {
                 break;
             }
             if each(&reply)? == Flow::Stop {
-                return stop(servers, &busy);
+                return stop(servers, busy);
             }
         }
-        busy[at] = false;
-        if let Some(block) = shares[at].next(runs.end) {
-            servers[at].request(plan, block, false)?;
-            busy[at] = true;
+        busy.pop_front();
+        if begun.elapsed() < SHORT && size < BLOCK_MAX {
+            size *= 2;
         }
-        at = (at + 1) % servers.len();
+        if let Some(block) = next(&mut runs, size) {
+            servers[at].request(plan, block, false)?;
+            busy.push_back(at);
+        }
     }
     Ok(())
 }
 
 /// Leaves out what is left, and waits until all have understood.
-fn stop(servers: &mut [Server], busy: &[bool]) -> Result<(), TargetError> {
-    for (server, _) in servers.iter_mut().zip(busy).filter(|(_, busy)| **busy) {
-        server.stop()?;
+fn stop(servers: &mut [Server], busy: VecDeque<usize>) -> Result<(), TargetError> {
+    for &at in &busy {
+        servers[at].stop()?;
     }
-    for (server, _) in servers.iter_mut().zip(busy).filter(|(_, busy)| **busy) {
-        while server.receive()?.kind != reply::DONE {}
+    for at in busy {
+        while servers[at].receive()?.kind != reply::DONE {}
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 
 use raddle_explore::target::TargetError;
 use raddle_model::Plan;
-use raddle_native::server::{CAPTURED, REPLY, REQUEST, VARIABLE, reply, request};
+use raddle_native::server::{CAPTURED, CHECKED, REPLY, REQUEST, RESET, VARIABLE, reply, request};
 use raddle_wire::plan;
 use std::ffi::OsString;
 use std::fs::File;
@@ -25,6 +25,31 @@ pub(crate) struct Program {
     pub(crate) stdin: Vec<u8>,
     /// Time without any operation after which a run counts as hanging.
     pub(crate) hang: Duration,
+    /// What keeps runs apart.
+    pub(crate) isolation: Isolation,
+}
+
+/// What keeps runs apart.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, clap::ValueEnum)]
+pub(crate) enum Isolation {
+    /// Each run is a process of its own
+    #[default]
+    Fork,
+    /// What a run has changed is undone; what cannot be undone is run in a process of its own
+    Reset,
+    /// The same, and all memory is compared after each run: to find mistakes in raddle
+    #[value(hide = true)]
+    ResetChecked,
+}
+
+impl Isolation {
+    fn flags(self) -> u32 {
+        match self {
+            Isolation::Fork => 0,
+            Isolation::Reset => RESET,
+            Isolation::ResetChecked => RESET | CHECKED,
+        }
+    }
 }
 
 /// How long a program may take to be loaded.
@@ -35,6 +60,7 @@ pub(super) struct Server {
     child: Child,
     stream: UnixStream,
     hang: Duration,
+    flags: u32,
     stdout: PathBuf,
     stderr: PathBuf,
     // Holds the socket and what the program writes; removed at the end.
@@ -78,7 +104,15 @@ impl Server {
         let mut started = Started { child: Some(child) };
         let stream = started.accept(&listener, program)?;
         let child = started.child.take().expect("it has just been started");
-        let mut server = Server { child, stream, hang: program.hang, stdout, stderr, _directory: directory };
+        let mut server = Server {
+            child,
+            stream,
+            hang: program.hang,
+            flags: CAPTURED | program.isolation.flags(),
+            stdout,
+            stderr,
+            _directory: directory,
+        };
         let ready = server.receive()?;
         if ready.kind != reply::READY {
             return Err(server.unfit(&ready));
@@ -113,7 +147,7 @@ impl Server {
         message.extend(runs.start.to_le_bytes());
         message.extend(runs.end.to_le_bytes());
         message.extend(hang_ms.to_le_bytes());
-        message.extend(CAPTURED.to_le_bytes());
+        message.extend(self.flags.to_le_bytes());
         message.extend(plan);
         self.stream.write_all(&message).map_err(|_| self.gone())
     }

@@ -4,6 +4,7 @@ use super::callers::Callers;
 use super::sampling;
 use super::server::{Program, Reply, Server};
 use raddle_explore::target::{
+    Flow,
     CycleFound, Digest, EdgeFound, Learned, Place, RaceFound, Run, Sink, Target, TargetError,
 };
 use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, TaskId, Trace, Verdict};
@@ -32,6 +33,17 @@ pub(crate) struct NativeTarget {
     symbols: RefCell<Symbolizer>,
     /// Who called what in the runs that were recorded, by fingerprint.
     callers: BTreeMap<u128, Callers>,
+    /// Runs that got a process of their own though they were not to.
+    alone: Alone,
+}
+
+/// Runs that got a process of their own though they were not to.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Alone {
+    /// By the number of the system call that was the reason; -1 for runs that destroyed the process that they were in.
+    pub(crate) calls: BTreeMap<i32, u64>,
+    /// Why all runs had one.
+    pub(crate) why: Option<String>,
 }
 
 impl NativeTarget {
@@ -48,6 +60,7 @@ impl NativeTarget {
             output: Default::default(),
             symbols: RefCell::default(),
             callers: BTreeMap::new(),
+            alone: Alone::default(),
         })
     }
 
@@ -62,6 +75,21 @@ impl NativeTarget {
             self.samplers.push(Server::start(&self.program)?);
         }
         Ok(self)
+    }
+
+    /// Runs that got a process of their own though they were not to.
+    pub(crate) fn alone(&self) -> &Alone {
+        &self.alone
+    }
+
+    /// What is to be said about that.
+    pub(crate) fn isolation_notes(&self) -> Vec<String> {
+        let alone = self.alone();
+        let mut notes: Vec<String> = alone.why.iter().map(|why| format!("runs were not reset: {why}")).collect();
+        for (call, runs) in &alone.calls {
+            notes.push(format!("{runs} runs had processes of their own, because of system call {call}"));
+        }
+        notes
     }
 
     /// What is run.
@@ -133,6 +161,14 @@ impl NativeTarget {
             learned,
         };
         Ok((digest, report.recorded))
+    }
+
+    fn note_alone(&mut self, reply: &Reply) {
+        if reply.bytes.is_empty() {
+            *self.alone.calls.entry(reply.status).or_default() += 1;
+        } else {
+            self.alone.why = Some(String::from_utf8_lossy(&reply.bytes).into_owned());
+        }
     }
 
     /// A race, with the name of its variable if that is a static one.
@@ -245,6 +281,10 @@ impl Target for NativeTarget {
     fn sample(&mut self, plan: &Plan, runs: Range<u64>, sink: &mut dyn Sink) -> Result<(), TargetError> {
         let mut samplers = std::mem::take(&mut self.samplers);
         let result = sampling::sample(&mut samplers, plan, runs, |reply| {
+            if reply.kind == reply::ALONE {
+                self.note_alone(reply);
+                return Ok(Flow::Continue);
+            }
             let (mut digest, _) = self.digest(reply, reply.run, Rng::seed_of_run(plan.seed, reply.run))?;
             if reply.run == 0 {
                 self.compare(plan, &mut digest)?;
