@@ -16,6 +16,7 @@ use core::cell::Cell;
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use raddle_analysis::LockOrder;
+use raddle_model::hash::mix;
 use raddle_model::{Plan, Policy, Recorder, Rng, SiteId, TaskId};
 use raddle_wire::plan;
 
@@ -60,7 +61,8 @@ pub const REPLY: usize = 20;
 pub const CAPTURED: u32 = 1;
 /// Request flag: runs are repeated in one process where that is possible.
 pub const RESET: u32 = 2;
-/// Request flag: after each of them all memory is compared with what it was.
+/// Request flag: the status of a report is a hash of what the run wrote; and after each run that is to be undone
+/// all memory is compared with what it was.
 pub const CHECKED: u32 = 4;
 
 /// What a copy shares with the server.
@@ -298,7 +300,7 @@ impl Server {
         }
         if hangs && shared.alone.load(Ordering::Relaxed) == 0 {
             shared.length.store(0, Ordering::Relaxed);
-            self.tell(run, status, true);
+            self.tell(run, status, true, request.flags);
         } else {
             // Whatever has become of it: a process of its own will show.
             send(self.socket, reply::ALONE, &[], -1, run);
@@ -382,7 +384,7 @@ impl Server {
         }
         let hangs = self.watch(child, hang_ms);
         let status = self.bury(child);
-        self.tell(number, status, hangs);
+        self.tell(number, status, hangs, flags);
         false
     }
 
@@ -412,13 +414,14 @@ impl Server {
     }
 
     /// Passes on what came of a run.
-    fn tell(&self, number: u64, status: i32, hangs: bool) {
+    fn tell(&self, number: u64, status: i32, hangs: bool, flags: u32) {
         let shared = shared().expect("raddle bug: no shared memory");
         let length = shared.length.load(Ordering::Acquire) as usize;
         let told = if length > 0 {
             // SAFETY: the copy that wrote it is gone.
             let bytes =
                 unsafe { core::slice::from_raw_parts((&raw const *shared).cast::<u8>().add(HEAD), length) };
+            let status = if flags & CHECKED != 0 { output_hash() } else { status };
             send(self.socket, reply::REPORT, bytes, status, number)
         } else if hangs {
             let task = shared.task.load(Ordering::Relaxed);
@@ -501,6 +504,29 @@ fn prepare(flags: u32) {
     }
 }
 
+/// A hash of what is in the files that are standard output and error.
+fn output_hash() -> i32 {
+    const PREAD: usize = 17;
+    let mut buffer = [0u8; 512];
+    let mut hash = 0u64;
+    for fd in [1, 2] {
+        let mut at = 0;
+        loop {
+            // SAFETY: the kernel writes into a buffer that is alive.
+            let read = unsafe {
+                sys::call(PREAD, [fd, buffer.as_mut_ptr() as usize, buffer.len(), at, 0, 0])
+            };
+            if read <= 0 {
+                break;
+            }
+            hash = buffer[..read as usize].iter().fold(hash, |hash, &byte| mix(hash, u64::from(byte)));
+            at += read as usize;
+        }
+        hash = mix(hash, fd as u64);
+    }
+    hash as i32
+}
+
 /// Sends the replies that have gathered.
 fn flush(socket: i32, shared: &Shared) -> bool {
     let length = shared.mail.swap(0, Ordering::Relaxed) as usize;
@@ -566,7 +592,7 @@ impl Errand {
         let used = shared.mail.load(Ordering::Relaxed) as usize;
         if REPLY + length > MAIL {
             self.flush();
-            self.server().tell(number, 0, false);
+            self.server().tell(number, 0, false, self.flags);
             return;
         }
         if used + REPLY + length > MAIL {
@@ -574,7 +600,8 @@ impl Errand {
         }
         let used = shared.mail.load(Ordering::Relaxed) as usize;
         let base = (&raw const *shared).cast::<u8>().cast_mut();
-        let head = head(reply::REPORT, length, 0, number);
+        let status = if self.checks() { output_hash() } else { 0 };
+        let head = head(reply::REPORT, length, status, number);
         // SAFETY: both lie in the shared memory, one behind the other, and there is room.
         unsafe {
             let to = base.add(HEAD + ROOM + used);

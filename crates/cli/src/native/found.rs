@@ -118,7 +118,9 @@ pub(crate) fn summary(
         failing_runs: progress.failing_runs,
         failures: files.iter().map(listed).collect(),
         warnings: summary.cycles.iter().map(|cycle| warning(native, cycle)).collect(),
-        notes: native.isolation_notes(),
+        notes: Vec::new(),
+        isolation: Some(native.isolation()),
+        runs_digest: Some(native.runs_digest()),
         seconds,
         weak_orders: summary.weak_orders,
         ..raddle_report::Summary::default()

@@ -1,9 +1,10 @@
 //! The controller's side of a fork server: a program that was started and waits for plans. What the messages look
 //! like is said in `crates/native/src/server.rs`.
 
+use super::isolation::Isolation;
 use raddle_explore::target::TargetError;
 use raddle_model::Plan;
-use raddle_native::server::{CAPTURED, CHECKED, REPLY, REQUEST, RESET, VARIABLE, reply, request};
+use raddle_native::server::{CAPTURED, REPLY, REQUEST, VARIABLE, reply, request};
 use raddle_wire::plan;
 use std::ffi::OsString;
 use std::fs::File;
@@ -27,29 +28,6 @@ pub(crate) struct Program {
     pub(crate) hang: Duration,
     /// What keeps runs apart.
     pub(crate) isolation: Isolation,
-}
-
-/// What keeps runs apart.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, clap::ValueEnum)]
-pub(crate) enum Isolation {
-    /// Each run is a process of its own
-    #[default]
-    Fork,
-    /// What a run has changed is undone; what cannot be undone is run in a process of its own
-    Reset,
-    /// The same, and all memory is compared after each run: to find mistakes in raddle
-    #[value(hide = true)]
-    ResetChecked,
-}
-
-impl Isolation {
-    fn flags(self) -> u32 {
-        match self {
-            Isolation::Fork => 0,
-            Isolation::Reset => RESET,
-            Isolation::ResetChecked => RESET | CHECKED,
-        }
-    }
 }
 
 /// How long a program may take to be loaded.
@@ -92,7 +70,8 @@ impl Server {
         let (socket, stdin, stdout, stderr) = (at("s"), at("in"), at("out"), at("err"));
         std::fs::write(&stdin, &program.stdin).map_err(io_error("no temporary file"))?;
         let listener = UnixListener::bind(&socket).map_err(io_error("no socket for the program"))?;
-        let create = |path: &PathBuf| File::create(path).map_err(io_error("no temporary file"));
+        let file = || File::options().read(true).write(true).create(true).truncate(true).clone();
+        let create = |path: &PathBuf| file().open(path).map_err(io_error("no temporary file"));
         let variable = VARIABLE.to_str().expect("a name in ASCII");
         let mut command = Command::new(&program.path);
         command.args(&program.arguments).env(variable, &socket);

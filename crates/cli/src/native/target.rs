@@ -1,12 +1,14 @@
 //! A native program as something that explorers can run.
 
 use super::callers::Callers;
+use super::isolation::Alone;
 use super::sampling;
 use super::server::{Program, Reply, Server};
 use raddle_explore::target::{
     Flow,
     CycleFound, Digest, EdgeFound, Learned, Place, RaceFound, Run, Sink, Target, TargetError,
 };
+use raddle_model::hash::{Wide, mix};
 use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, TaskId, Trace, Verdict};
 use raddle_native::server::reply;
 use raddle_native::site::OFFSET_BITS;
@@ -35,15 +37,8 @@ pub(crate) struct NativeTarget {
     callers: BTreeMap<u128, Callers>,
     /// Runs that got a process of their own though they were not to.
     alone: Alone,
-}
-
-/// Runs that got a process of their own though they were not to.
-#[derive(Clone, Default, Debug)]
-pub(crate) struct Alone {
-    /// By the number of the system call that was the reason; -1 for runs that destroyed the process that they were in.
-    pub(crate) calls: BTreeMap<i32, u64>,
-    /// Why all runs had one.
-    pub(crate) why: Option<String>,
+    /// What all runs were.
+    runs_digest: Wide,
 }
 
 impl NativeTarget {
@@ -61,6 +56,7 @@ impl NativeTarget {
             symbols: RefCell::default(),
             callers: BTreeMap::new(),
             alone: Alone::default(),
+            runs_digest: Wide::START,
         })
     }
 
@@ -77,19 +73,14 @@ impl NativeTarget {
         Ok(self)
     }
 
-    /// Runs that got a process of their own though they were not to.
-    pub(crate) fn alone(&self) -> &Alone {
-        &self.alone
+    /// What has kept the runs apart.
+    pub(crate) fn isolation(&self) -> raddle_report::Isolation {
+        self.alone.told(self.program.isolation)
     }
 
-    /// What is to be said about that.
-    pub(crate) fn isolation_notes(&self) -> Vec<String> {
-        let alone = self.alone();
-        let mut notes: Vec<String> = alone.why.iter().map(|why| format!("runs were not reset: {why}")).collect();
-        for (call, runs) in &alone.calls {
-            notes.push(format!("{runs} runs had processes of their own, because of system call {call}"));
-        }
-        notes
+    /// One number for all that the runs were, in their order.
+    pub(crate) fn runs_digest(&self) -> u128 {
+        self.runs_digest.to_u128()
     }
 
     /// What is run.
@@ -163,12 +154,15 @@ impl NativeTarget {
         Ok((digest, report.recorded))
     }
 
-    fn note_alone(&mut self, reply: &Reply) {
-        if reply.bytes.is_empty() {
-            *self.alone.calls.entry(reply.status).or_default() += 1;
-        } else {
-            self.alone.why = Some(String::from_utf8_lossy(&reply.bytes).into_owned());
+    /// The status is a hash of what the run wrote, if that was asked for.
+    fn digest_more(&mut self, digest: &Digest, status: i32) {
+        let mut label = mix(digest.run, digest.steps);
+        if let Verdict::Failed(failure) = &digest.verdict {
+            label = failure.message.bytes().fold(mix(label, failure.kind as u64), |hash, byte| mix(hash, byte.into()));
         }
+        let words = [digest.fingerprint as u64, (digest.fingerprint >> 64) as u64, status as u64];
+        let label = words.into_iter().fold(label, mix);
+        self.runs_digest = self.runs_digest.chain(label, Wide::START);
     }
 
     /// A race, with the name of its variable if that is a static one.
@@ -282,10 +276,11 @@ impl Target for NativeTarget {
         let mut samplers = std::mem::take(&mut self.samplers);
         let result = sampling::sample(&mut samplers, plan, runs, |reply| {
             if reply.kind == reply::ALONE {
-                self.note_alone(reply);
+                self.alone.note(reply);
                 return Ok(Flow::Continue);
             }
             let (mut digest, _) = self.digest(reply, reply.run, Rng::seed_of_run(plan.seed, reply.run))?;
+            self.digest_more(&digest, reply.status);
             if reply.run == 0 {
                 self.compare(plan, &mut digest)?;
             }

@@ -32,7 +32,7 @@ enum End {
 }
 
 /// What is said of a run that could not say anything itself.
-pub const SPEECHLESS: u32 = u32::MAX;
+pub const SPEECHLESS: u32 = u32::MAX - 1;
 
 static OUTSIDE: AtomicPtr<Outside> = AtomicPtr::new(core::ptr::null_mut());
 

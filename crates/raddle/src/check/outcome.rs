@@ -235,6 +235,8 @@ pub(crate) fn report(
         notes,
         seconds,
         weak_orders: summary.weak_orders,
+        isolation: None,
+        runs_digest: None,
     };
     Ok(Report { summary, found, warnings })
 }
