@@ -450,7 +450,8 @@ impl Server {
             silent = if now == beats { silent + SLICE } else { 0 };
             beats = now;
             // A run with a process of its own is watched by the one who made that.
-            let patience = if shared.alone.load(Ordering::Relaxed) == 0 { hang_ms } else { hang_ms * 2 + 1000 };
+            let patience =
+                if shared.alone.load(Ordering::Relaxed) == 0 { hang_ms } else { hang_ms * 2 + 1000 };
             if silent >= patience {
                 hangs = true;
                 // SAFETY: the copy, and whatever is in its group.
@@ -513,9 +514,8 @@ fn output_hash() -> i32 {
         let mut at = 0;
         loop {
             // SAFETY: the kernel writes into a buffer that is alive.
-            let read = unsafe {
-                sys::call(PREAD, [fd, buffer.as_mut_ptr() as usize, buffer.len(), at, 0, 0])
-            };
+            let read =
+                unsafe { sys::call(PREAD, [fd, buffer.as_mut_ptr() as usize, buffer.len(), at, 0, 0]) };
             if read <= 0 {
                 break;
             }
@@ -641,9 +641,9 @@ impl Errand {
     }
 
     /// A run has left something behind: a mistake of ours.
-    pub(crate) fn differs(&self, number: u64, address: usize) -> ! {
+    pub(crate) fn differs(&self, number: u64, what: &str, which: usize) -> ! {
         self.flush();
-        let why = alloc::format!("raddle bug: run {number} has changed what lies at {address:#x}");
+        let why = alloc::format!("raddle bug: run {number} has changed {what} {which:#x}");
         send(self.socket, reply::UNFIT, why.as_bytes(), 0, 0);
         sys::exit(98)
     }

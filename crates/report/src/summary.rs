@@ -178,7 +178,8 @@ impl Summary {
             }
             if !isolation.alone.is_empty() {
                 let runs = isolation.alone.iter().map(|(_, runs)| runs).sum();
-                let calls: Vec<_> = isolation.alone.iter().map(|(call, runs)| format!("{call} {runs}")).collect();
+                let calls: Vec<_> =
+                    isolation.alone.iter().map(|(call, runs)| format!("{call} {runs}")).collect();
                 let _ = writeln!(
                     out,
                     "{} had a process of their own, because of what cannot be undone: {}",

@@ -2,8 +2,8 @@
 
 use crate::clocks::set_errno;
 use core::ffi::{c_int, c_long};
-use raddle_native::run::active;
 use raddle_native::reset::guard;
+use raddle_native::run::active;
 use raddle_native::sys::nr;
 use raddle_native::time::{TimeSpec, until};
 use raddle_native::{futex, time};

@@ -5,8 +5,7 @@ use super::isolation::Alone;
 use super::sampling;
 use super::server::{Program, Reply, Server};
 use raddle_explore::target::{
-    Flow,
-    CycleFound, Digest, EdgeFound, Learned, Place, RaceFound, Run, Sink, Target, TargetError,
+    CycleFound, Digest, EdgeFound, Flow, Learned, Place, RaceFound, Run, Sink, Target, TargetError,
 };
 use raddle_model::hash::{Wide, mix};
 use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, TaskId, Trace, Verdict};
@@ -158,7 +157,10 @@ impl NativeTarget {
     fn digest_more(&mut self, digest: &Digest, status: i32) {
         let mut label = mix(digest.run, digest.steps);
         if let Verdict::Failed(failure) = &digest.verdict {
-            label = failure.message.bytes().fold(mix(label, failure.kind as u64), |hash, byte| mix(hash, byte.into()));
+            label = failure
+                .message
+                .bytes()
+                .fold(mix(label, failure.kind as u64), |hash, byte| mix(hash, byte.into()));
         }
         let words = [digest.fingerprint as u64, (digest.fingerprint >> 64) as u64, status as u64];
         let label = words.into_iter().fold(label, mix);

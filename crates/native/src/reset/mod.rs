@@ -131,10 +131,13 @@ fn one(outside: &mut Outside) -> End {
     go_in(outside);
     outside.undo.all();
     outside.pages.restore();
-    if outside.errand.checks()
-        && let Some(address) = outside.pages.difference(outside.kernels.clone())
-    {
-        outside.errand.differs(outside.number, address);
+    if outside.errand.checks() {
+        if let Some(address) = outside.pages.difference(outside.kernels.clone()) {
+            outside.errand.differs(outside.number, "what lies at", address);
+        }
+        if let Some(fd) = outside.undo.difference() {
+            outside.errand.differs(outside.number, "descriptor", fd);
+        }
     }
     outside.end
 }

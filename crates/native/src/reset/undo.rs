@@ -61,7 +61,6 @@ impl Undo {
 
     /// How things are at the beginning of every run.
     pub(super) fn look(&mut self) {
-        const GET_FLAGS: usize = 1;
         // SAFETY: questions only; what is written lives until the calls return.
         unsafe {
             self.heap_end = sys::call3(nr::BRK, 0, 0, 0) as usize;
@@ -71,7 +70,7 @@ impl Undo {
             sys::call(nr::SIGPROCMASK, [0, 0, (&raw mut self.mask) as usize, 8, 0, 0]);
             let mut free_from = 0;
             for fd in 0..DESCRIPTORS {
-                if sys::call3(nr::FCNTL, fd, GET_FLAGS, 0) < 0 {
+                if !is_open(fd) {
                     continue;
                 }
                 self.inherited[fd / 64] |= 1 << (fd % 64);
@@ -128,6 +127,11 @@ impl Undo {
         room
     }
 
+    /// A descriptor that a run has left behind or taken away.
+    pub(super) fn difference(&self) -> Option<usize> {
+        (0..DESCRIPTORS).find(|&fd| is_open(fd) != self.is_inherited(fd))
+    }
+
     /// Puts everything back.
     pub(super) fn all(&mut self) {
         const SET: usize = 2;
@@ -162,6 +166,12 @@ impl Undo {
             sys::call(nr::SIGPROCMASK, [SET, (&raw const self.mask) as usize, 0, 8, 0, 0]);
         }
     }
+}
+
+fn is_open(fd: usize) -> bool {
+    const GET_FLAGS: usize = 1;
+    // SAFETY: a question.
+    unsafe { sys::call3(nr::FCNTL, fd, GET_FLAGS, 0) >= 0 }
 }
 
 /// Signals that wait for their being let through would come in the next run.
