@@ -5,6 +5,7 @@
 
 extern crate alloc;
 
+pub mod access;
 pub mod blocks;
 pub mod calls;
 pub mod deferred;
@@ -16,6 +17,7 @@ pub mod io;
 pub mod libc;
 pub mod locks;
 pub mod objects;
+pub mod pages;
 pub mod reset;
 pub mod run;
 pub mod server;

@@ -48,7 +48,10 @@ pub struct Watch {
     pub fingerprint: Fingerprint,
     /// Sync order.
     clocks: Clocks,
-    shadow: Shadow,
+    /// Accesses to memory.
+    pub shadow: Shadow,
+    /// Whether an access that was done before may be passed over unseen.
+    pub hasty: bool,
     /// Every event, in runs that are recorded in full.
     pub recorder: Option<Recorder>,
     /// The order of locks, in runs that are looked at closely.
@@ -91,6 +94,9 @@ impl Watch {
             false => self.clocks.now(access.task).time,
         };
         self.shadow.access(access, time, &self.clocks, &mut self.found);
+        if self.hasty && !access.how.atomic {
+            self.shadow.stays(access.task, time);
+        }
         if !self.found.races.is_empty() {
             self.report(access);
         }
@@ -114,13 +120,9 @@ impl Watch {
         &self.found.shared
     }
 
-    /// Memory is given out anew.
-    pub fn forget(&mut self, start: usize, size: usize) {
-        self.shadow.forget(start, size);
-    }
-
     fn attend(&mut self, event: &Event, world: &World) {
         self.settle(world);
+        self.shadow.moved();
         let atomic = matches!(event.op.kind, Kind::Load | Kind::Store | Kind::Rmw);
         if atomic {
             self.atomic_time = self.clocks.now(event.task).time;
