@@ -6,10 +6,12 @@
 extern crate alloc;
 
 pub mod access;
+pub mod atomic;
 pub mod blocks;
 pub mod calls;
 pub mod deferred;
 pub mod end;
+mod errand;
 pub mod fiber;
 pub mod futex;
 pub mod heap;
@@ -22,6 +24,7 @@ pub mod reset;
 pub mod run;
 pub mod server;
 pub mod shadow;
+mod shared;
 pub mod signals;
 pub mod site;
 pub mod sys;

@@ -89,8 +89,8 @@ pub fn rseq_area() -> core::ops::Range<usize> {
         return 0..0;
     }
     // SAFETY: glibc's constant of this name.
-    let start = crate::fiber::thread_pointer() as usize;
-    let start = start.wrapping_add_signed(unsafe { *offset });
+    let offset = unsafe { *offset };
+    let start = (crate::fiber::thread_pointer() as usize).wrapping_add_signed(offset);
     start..start + SIZE
 }
 

@@ -1,7 +1,8 @@
 //! The run that this process is in. Whatever the program does that others could notice goes through here: it
 //! says what the task is about to do, and comes back when that has happened.
 
-use crate::access::{QUIET_MAX, check_memory};
+use crate::access::QUIET_MAX;
+use crate::atomic::Atomic;
 use crate::blocks::Blocks;
 use crate::calls::{self, Calls};
 use crate::deferred::{self, Sent};
@@ -9,7 +10,6 @@ use crate::fiber::{self, Fiber, Stack};
 use crate::futex::Queue;
 use crate::io::Waiters;
 use crate::objects::Objects;
-use crate::shadow::How;
 use crate::site::Modules;
 use crate::watch::Watch;
 use alloc::boxed::Box;
@@ -21,7 +21,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use raddle_engine::{Engine, Next};
 use raddle_model::objects::State;
 use raddle_model::{
-    Failure, FailureKind, Kind, ObjectId, Op, Order, Outcome, Plan, PointSet, SiteId, Tail, TaskId,
+    Failure, FailureKind, Kind, ObjectId, Op, Outcome, Plain, Plan, PointSet, SiteId, Tail, TaskId,
 };
 use raddle_policy::Planned;
 
@@ -41,6 +41,8 @@ pub struct Thread {
     pub buried: bool,
     /// Values of thread-specific keys.
     pub specifics: Vec<usize>,
+    /// The atomic access that it has come to.
+    pub(crate) atomic: Atomic,
     /// How many random numbers it has drawn.
     draws: u64,
 }
@@ -53,6 +55,7 @@ impl Thread {
             detached: false,
             buried: false,
             specifics: Vec::new(),
+            atomic: Atomic::NONE,
             draws: 0,
         }
     }
@@ -158,7 +161,7 @@ pub fn arrive(op: Op) -> Outcome {
     match with(|run| run.turn(op)) {
         Turn::Mine(outcome) => outcome,
         Turn::Theirs(next) => {
-            switch(me, next);
+            switch(next);
             let outcome = with(|run| run.engine.outcome(me));
             if with(|run| !run.sent.is_empty()) {
                 deferred::handle_sent();
@@ -170,15 +173,30 @@ pub fn arrive(op: Op) -> Outcome {
 }
 
 /// Goes on with another task, until it is this one's turn.
-fn switch(from: TaskId, to: TaskId) {
-    let (from, to) = with(|run| {
-        run.running = to;
-        run.engine.analysis_mut().shadow.moved();
-        let [from, to] = [from, to].map(|task| &raw mut *run.threads[task.index()].fiber);
-        (from, to)
-    });
-    // SAFETY: `from` runs, `to` was prepared or switched away from; both are boxed.
-    unsafe { fiber::switch(from, to) };
+fn switch(to: TaskId) {
+    with(|run| run.way(to)).go();
+}
+
+/// From whom to whom to switch, or nowhere.
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct Way {
+    from: *mut Fiber,
+    to: *const Fiber,
+}
+
+impl Way {
+    /// Nobody else goes on.
+    pub(crate) const NOWHERE: Way = Way { from: core::ptr::null_mut(), to: core::ptr::null() };
+
+    /// Switches. Comes back when it is this task's turn.
+    #[inline(always)]
+    pub fn go(self) {
+        if !self.from.is_null() {
+            // SAFETY: `from` runs, `to` is new or was switched away from; both are boxed.
+            unsafe { fiber::switch(self.from, self.to) };
+        }
+    }
 }
 
 /// Makes a task that calls `start(argument)`, and lets it run to its first operation.
@@ -197,15 +215,12 @@ pub fn spawn(
     let Outcome::Spawned(task) = arrive(Op::new(Kind::Spawn, ObjectId::NONE, site)) else {
         panic!("raddle bug: a spawn made no task")
     };
-    let me = with(|run| {
+    with(|run| {
         run.several = true;
         run.threads.push(Thread::new(fiber, Some(run.running)));
-        let thread = &mut run.threads[task.index()];
-        thread.fiber.prepare();
-        thread.detached = detached;
-        run.running
+        run.threads[task.index()].detached = detached;
     });
-    switch(me, task);
+    switch(task);
     Some(task)
 }
 
@@ -267,6 +282,41 @@ impl Run {
         }
     }
 
+    /// The running task waits, and `to` goes on.
+    #[inline(always)]
+    fn way(&mut self, to: TaskId) -> Way {
+        let from = core::mem::replace(&mut self.running, to);
+        self.engine.analysis_mut().shadow.moved();
+        let [from, to] = [from, to].map(|task| &raw mut *self.threads[task.index()].fiber);
+        Way { from, to }
+    }
+
+    /// The running task waits, and whoever the engine says goes on. None if the run is over.
+    #[inline(always)]
+    pub(crate) fn hand_over(&mut self, next: Next) -> Option<Way> {
+        match next {
+            Next::Run(task) => Some(self.way(task)),
+            Next::Over => None,
+        }
+    }
+
+    /// The running task comes to a plain operation, and who goes on is a toss. None if it is not as simple.
+    #[inline(always)]
+    pub(crate) fn toss(&mut self, plain: Plain) -> Option<Next> {
+        let me = self.running;
+        let simple = self.engine.is_blind()
+            && !self.calls.wanted
+            && self.threads[me.index()].maker.is_none()
+            && !deferred::is_pending()
+            && self.engine.is_point_at(plain.kind, plain.site);
+        if !simple {
+            return None;
+        }
+        crate::server::beat(me, plain.site);
+        self.calm = QUIET_MAX;
+        Some(self.engine.arrive_blindly(me, plain))
+    }
+
     /// The site of a return address.
     #[inline]
     pub fn site(&mut self, pc: usize) -> SiteId {
@@ -289,6 +339,7 @@ impl Run {
     }
 
     /// The word of memory at an address.
+    #[inline(always)]
     pub fn word(&mut self, address: usize, site: SiteId, state: State) -> ObjectId {
         let world = self.engine.world_mut();
         self.objects.word(address, || world.create(state, site))
@@ -308,42 +359,6 @@ impl Run {
         *draws += 1;
         raddle_model::hash::mix(self.engine.world().task(self.running).name, *draws)
     }
-}
-
-/// An atomic access whose turn has come.
-#[derive(Clone, Copy, Debug)]
-pub struct Atomic {
-    /// What is accessed.
-    pub object: ObjectId,
-    site: SiteId,
-    address: usize,
-    size: usize,
-}
-
-/// An atomic access that is about to happen. It happens when this returns; what came of it is then told by
-/// [`atomic_done`].
-pub fn atomic(kind: Kind, address: usize, size: usize, order: Order, pc: usize) -> Atomic {
-    let (object, site) = with(|run| {
-        let site = run.site(pc);
-        (run.word(address, site, State::Atomic), site)
-    });
-    arrive(Op::new(kind, object, site).order(order));
-    check_memory(address, size, kind != Kind::Load, site);
-    Atomic { object, site, address, size }
-}
-
-/// The access has happened. A compare-exchange that `failed` was a load with this order.
-pub fn atomic_done(atomic: Atomic, write: bool, failed: Option<Order>) {
-    with(|run| {
-        if let Some(order) = failed {
-            run.engine.analysis_mut().failed_exchange(order);
-        }
-        if run.several {
-            let how = How { write, atomic: true };
-            let Atomic { address, size, site, .. } = atomic;
-            run.note(address, size, how, site, false);
-        }
-    });
 }
 
 /// The program has failed. Ends the run.

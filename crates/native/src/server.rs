@@ -8,16 +8,20 @@
 //! A copy says what came of its run through memory that it shares with the server, which passes it on: a copy
 //! that dies without a word is told apart by what the kernel says of it.
 
+use crate::errand::{Errand, STOPPED, UNABLE};
 use crate::run::{self, Run};
+pub use crate::shared::beat;
+pub(crate) use crate::shared::publish;
+use crate::shared::{flush, shared};
 use crate::site::Modules;
 use crate::sys::{self, nr};
 use alloc::vec;
 use core::cell::Cell;
 use core::ffi::{CStr, c_char};
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::Ordering;
 use raddle_analysis::LockOrder;
 use raddle_model::hash::mix;
-use raddle_model::{Plan, Policy, Recorder, Rng, SiteId, TaskId};
+use raddle_model::{Plan, Policy, Recorder, Rng};
 use raddle_wire::plan;
 
 /// The variable that tells an instrumented program that it is a server, and where its controller listens.
@@ -65,61 +69,6 @@ pub const RESET: u32 = 2;
 /// all memory is compared with what it was.
 pub const CHECKED: u32 = 4;
 
-/// What a copy shares with the server.
-#[repr(C)]
-struct Shared {
-    /// Grows with every operation.
-    beats: AtomicU64,
-    /// Where the program was last.
-    site: AtomicU32,
-    task: AtomicU32,
-    /// Bytes of the report; 0 if there is none yet.
-    length: AtomicU64,
-    /// If runs are repeated in a copy: the one that goes on.
-    run: AtomicU64,
-    /// Whether that run has a process of its own.
-    alone: AtomicU32,
-    /// Bytes of replies that are not sent yet.
-    mail: AtomicU64,
-}
-
-const HEAD: usize = 4096;
-/// Room for reports: a report of a million events has about ten megabytes.
-const ROOM: usize = 1 << 28;
-/// Room for replies that are sent together.
-const MAIL: usize = 1 << 17;
-/// Runs between two looks whether the controller has had enough.
-const LOOK_EVERY: u64 = 32;
-
-static SHARED: AtomicPtr<Shared> = AtomicPtr::new(core::ptr::null_mut());
-
-fn shared() -> Option<&'static Shared> {
-    // SAFETY: mapped once and never given back.
-    unsafe { SHARED.load(Ordering::Relaxed).as_ref() }
-}
-
-/// A sign of life.
-#[inline]
-pub fn beat(task: TaskId, site: SiteId) {
-    if let Some(shared) = shared() {
-        // Nobody else writes these, so this need not be one indivisible step.
-        shared.beats.store(shared.beats.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-        shared.site.store(site.0, Ordering::Relaxed);
-        shared.task.store(task.0, Ordering::Relaxed);
-    }
-}
-
-/// Hands a report to the server.
-pub(crate) fn publish(report: &[u8]) {
-    let Some(shared) = shared() else { return };
-    if report.len() <= ROOM {
-        let to = (&raw const *shared).cast::<u8>().cast_mut();
-        // SAFETY: the room after the head is this process's alone, and large enough.
-        unsafe { core::ptr::copy_nonoverlapping(report.as_ptr(), to.add(HEAD), report.len()) };
-        shared.length.store(report.len() as u64, Ordering::Release);
-    }
-}
-
 /// Takes our variable out of the environment: the program has none of it, nor what it starts.
 ///
 /// # Safety
@@ -166,10 +115,10 @@ pub unsafe fn serve(environment: *mut *mut c_char) {
         send(socket, reply::UNFIT, missing.to_bytes(), 0, 0);
         sys::exit(98);
     }
-    SHARED.store(sys::map(HEAD + ROOM + MAIL, true).cast(), Ordering::Relaxed);
+    crate::shared::map();
     crate::calls::prepare();
     send(socket, reply::READY, raddle_wire::TOOL_VERSION.as_bytes(), 0, 0);
-    Server { socket, resets: Cell::new(true) }.work();
+    Server::new(socket).work();
 }
 
 /// Connects to the controller. The descriptor is a high one, which programs do not expect to be free.
@@ -198,7 +147,7 @@ fn connect(path: &[u8]) -> i32 {
     }
 }
 
-fn head(kind: u32, length: usize, status: i32, run: u64) -> [u8; REPLY] {
+pub(crate) fn head(kind: u32, length: usize, status: i32, run: u64) -> [u8; REPLY] {
     let mut head = [0; REPLY];
     head[..4].copy_from_slice(&kind.to_le_bytes());
     head[4..8].copy_from_slice(&(length as u32).to_le_bytes());
@@ -208,7 +157,7 @@ fn head(kind: u32, length: usize, status: i32, run: u64) -> [u8; REPLY] {
 }
 
 /// Allocates nothing: the heap may be what a run has destroyed.
-fn send(socket: i32, kind: u32, bytes: &[u8], status: i32, run: u64) -> bool {
+pub(crate) fn send(socket: i32, kind: u32, bytes: &[u8], status: i32, run: u64) -> bool {
     sys::write_all(socket, &head(kind, bytes.len(), status, run)) && sys::write_all(socket, bytes)
 }
 
@@ -222,7 +171,7 @@ struct Request {
     plan: Plan,
 }
 
-struct Server {
+pub(crate) struct Server {
     socket: i32,
     /// Whether runs can be repeated in one process, as far as is known.
     resets: Cell<bool>,
@@ -232,6 +181,10 @@ struct Server {
 const CLOSE_EVERY: u64 = 256;
 
 impl Server {
+    pub(crate) fn new(socket: i32) -> Server {
+        Server { socket, resets: Cell::new(true) }
+    }
+
     /// Returns in copies only.
     fn work(&self) {
         let modules = Modules::find();
@@ -357,7 +310,7 @@ impl Server {
     }
 
     /// Whether there is something to read within so many milliseconds.
-    fn wait(&self, fd: i32, milliseconds: i32) -> bool {
+    pub(crate) fn wait(&self, fd: i32, milliseconds: i32) -> bool {
         const READABLE: u64 = 1;
         let mut poll = fd as u32 as u64 | READABLE << 32;
         // SAFETY: one pollfd, which lives until the call returns.
@@ -375,7 +328,7 @@ impl Server {
     }
 
     /// One run in a process of its own. True in that.
-    fn alone(&self, number: u64, flags: u32, hang_ms: u32) -> bool {
+    pub(crate) fn alone(&self, number: u64, flags: u32, hang_ms: u32) -> bool {
         prepare(flags);
         let child = self.copy();
         if child == 0 {
@@ -414,13 +367,10 @@ impl Server {
     }
 
     /// Passes on what came of a run.
-    fn tell(&self, number: u64, status: i32, hangs: bool, flags: u32) {
+    pub(crate) fn tell(&self, number: u64, status: i32, hangs: bool, flags: u32) {
         let shared = shared().expect("raddle bug: no shared memory");
-        let length = shared.length.load(Ordering::Acquire) as usize;
-        let told = if length > 0 {
-            // SAFETY: the copy that wrote it is gone.
-            let bytes =
-                unsafe { core::slice::from_raw_parts((&raw const *shared).cast::<u8>().add(HEAD), length) };
+        let bytes = shared.report();
+        let told = if !bytes.is_empty() {
             let status = if flags & CHECKED != 0 { output_hash() } else { status };
             send(self.socket, reply::REPORT, bytes, status, number)
         } else if hangs {
@@ -475,11 +425,6 @@ fn die_with_parent() {
     unsafe { sys::call3(nr::PRCTL, SET_DEATH_SIGNAL, 9, 0) };
 }
 
-/// Exit code of a copy that repeats runs: the controller has had enough.
-const STOPPED: i32 = 95;
-/// Likewise: runs cannot be repeated here.
-const UNABLE: i32 = 96;
-
 /// What has come of a copy that repeats runs.
 enum Several {
     /// All runs before this one are done.
@@ -488,7 +433,8 @@ enum Several {
     Begun,
 }
 
-fn prepare(flags: u32) {
+/// Outputs and input are as at the beginning.
+pub(crate) fn prepare(flags: u32) {
     let Some(shared) = shared() else { return };
     shared.length.store(0, Ordering::Relaxed);
     const CURRENT: usize = 1;
@@ -506,7 +452,7 @@ fn prepare(flags: u32) {
 }
 
 /// A hash of what is in the files that are standard output and error.
-fn output_hash() -> i32 {
+pub(crate) fn output_hash() -> i32 {
     const PREAD: usize = 17;
     let mut buffer = [0u8; 512];
     let mut hash = 0u64;
@@ -525,128 +471,6 @@ fn output_hash() -> i32 {
         hash = mix(hash, fd as u64);
     }
     hash as i32
-}
-
-/// Sends the replies that have gathered.
-fn flush(socket: i32, shared: &Shared) -> bool {
-    let length = shared.mail.swap(0, Ordering::Relaxed) as usize;
-    // SAFETY: the room for replies, of which so many bytes are written.
-    let bytes = unsafe {
-        let from = (&raw const *shared).cast::<u8>().add(HEAD + ROOM);
-        core::slice::from_raw_parts(from, length)
-    };
-    sys::write_all(socket, bytes)
-}
-
-/// What a copy that repeats runs is to do. It allocates nothing.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Errand {
-    socket: i32,
-    flags: u32,
-    hang_ms: u32,
-    last: u64,
-    begun: bool,
-}
-
-impl Errand {
-    /// Nothing.
-    pub(crate) const NONE: Errand = Errand { socket: -1, flags: 0, hang_ms: 0, last: 0, begun: false };
-
-    fn shared(&self) -> &'static Shared {
-        shared().expect("raddle bug: no shared memory")
-    }
-
-    fn server(&self) -> Server {
-        Server { socket: self.socket, resets: Cell::new(true) }
-    }
-
-    /// The next run; none if all are done.
-    pub(crate) fn next(&mut self) -> Option<u64> {
-        let shared = self.shared();
-        let number = shared.run.load(Ordering::Relaxed) + u64::from(self.begun);
-        self.begun = true;
-        shared.run.store(number, Ordering::Release);
-        if number >= self.last {
-            return None;
-        }
-        if number % LOOK_EVERY == 0 && self.server().wait(self.socket, 0) {
-            sys::exit(STOPPED);
-        }
-        Some(number)
-    }
-
-    /// Outputs and input are as at the beginning.
-    pub(crate) fn prepare(&self) {
-        prepare(self.flags);
-    }
-
-    /// Whether memory is to be compared after each run.
-    pub(crate) fn checks(&self) -> bool {
-        self.flags & CHECKED != 0
-    }
-
-    /// Passes on what came of a run in this process.
-    pub(crate) fn report(&self, number: u64) {
-        let shared = self.shared();
-        let length = shared.length.load(Ordering::Acquire) as usize;
-        let used = shared.mail.load(Ordering::Relaxed) as usize;
-        if REPLY + length > MAIL {
-            self.flush();
-            self.server().tell(number, 0, false, self.flags);
-            return;
-        }
-        if used + REPLY + length > MAIL {
-            self.flush();
-        }
-        let used = shared.mail.load(Ordering::Relaxed) as usize;
-        let base = (&raw const *shared).cast::<u8>().cast_mut();
-        let status = if self.checks() { output_hash() } else { 0 };
-        let head = head(reply::REPORT, length, status, number);
-        // SAFETY: both lie in the shared memory, one behind the other, and there is room.
-        unsafe {
-            let to = base.add(HEAD + ROOM + used);
-            core::ptr::copy_nonoverlapping(head.as_ptr(), to, REPLY);
-            core::ptr::copy_nonoverlapping(base.add(HEAD), to.add(REPLY), length);
-        }
-        shared.mail.store((used + REPLY + length) as u64, Ordering::Release);
-    }
-
-    fn flush(&self) {
-        if !flush(self.socket, self.shared()) {
-            sys::exit(0);
-        }
-    }
-
-    /// Does a run in a process of its own, because of a call. True in that.
-    pub(crate) fn alone(&self, number: u64, call: u32) -> bool {
-        self.flush();
-        let shared = self.shared();
-        send(self.socket, reply::ALONE, &[], call as i32, number);
-        shared.alone.store(1, Ordering::Relaxed);
-        let copy = self.server().alone(number, self.flags, self.hang_ms);
-        shared.alone.store(0, Ordering::Relaxed);
-        copy
-    }
-
-    /// All runs are done.
-    pub(crate) fn done(&self) -> ! {
-        self.flush();
-        sys::exit(0)
-    }
-
-    /// Runs cannot be repeated here.
-    pub(crate) fn unfit(&self, why: &[u8]) -> ! {
-        send(self.socket, reply::ALONE, why, -1, self.shared().run.load(Ordering::Relaxed));
-        sys::exit(UNABLE)
-    }
-
-    /// A run has left something behind: a mistake of ours.
-    pub(crate) fn differs(&self, number: u64, what: &str, which: usize) -> ! {
-        self.flush();
-        let why = alloc::format!("raddle bug: run {number} has changed {what} {which:#x}");
-        send(self.socket, reply::UNFIT, why.as_bytes(), 0, 0);
-        sys::exit(98)
-    }
 }
 
 /// What a copy has and the server has not.

@@ -4,5 +4,6 @@
 
 mod classes;
 mod determinism;
+mod reset;
 mod support;
 mod verdicts;

@@ -14,10 +14,11 @@
 pub mod guard;
 mod outside;
 mod pages;
+mod sides;
 pub(crate) mod undo;
 
+use crate::errand::Errand;
 use crate::fiber;
-use crate::server::Errand;
 use crate::sys;
 use core::sync::atomic::{AtomicPtr, Ordering};
 use outside::Outside;
@@ -69,7 +70,7 @@ pub(crate) fn enter(errand: Errand) -> u64 {
     outside.thread_pointer = fs;
     outside.kernels = crate::libc::rseq_area();
     // SAFETY: the other side has been prepared, and keeps this one until it switches back.
-    unsafe { fiber::change(from, to, fs) };
+    unsafe { sides::change(from, to, fs) };
     // Once for each run: all that is known here is what was known above, and what lies outside.
     // SAFETY: as above.
     unsafe { (*room).number }
@@ -90,7 +91,7 @@ fn end(how: End) {
     outside.end = how;
     let mut nowhere = 0;
     // SAFETY: the other side waits in `one`. This one is not taken up again.
-    unsafe { fiber::change(&raw mut nowhere, outside.control, outside.thread_pointer) };
+    unsafe { sides::change(&raw mut nowhere, outside.control, outside.thread_pointer) };
 }
 
 /// The other side.
@@ -145,7 +146,7 @@ fn one(outside: &mut Outside) -> End {
 fn go_in(outside: &mut Outside) {
     let (from, to, fs) = (&raw mut outside.control, outside.start, outside.thread_pointer);
     // SAFETY: memory is as it was when the start was left.
-    unsafe { fiber::change(from, to, fs) };
+    unsafe { sides::change(from, to, fs) };
 }
 
 /// The runtime has mapped memory: it goes when the run is over.

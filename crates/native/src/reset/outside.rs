@@ -3,7 +3,7 @@
 use super::End;
 use super::pages::{Pages, Room};
 use super::undo::Undo;
-use crate::server::Errand;
+use crate::errand::Errand;
 use crate::sys;
 use core::ops::Range;
 
@@ -85,9 +85,7 @@ pub(super) fn map() -> Option<*mut Outside> {
 impl Outside {
     /// Puts onto the stack what the first switch takes off it.
     pub(super) fn begin(&mut self, entry: usize) {
-        // As if it had been called.
-        let top = (&raw mut *self as usize & !63) - 8;
-        self.control = crate::fiber::frame(top, entry);
+        self.control = super::sides::begin(&raw mut *self as usize, entry);
     }
 
     /// Where all of this lies.

@@ -8,14 +8,14 @@ use super::{Findings, How};
 use core::arch::x86_64::{
     __m128i, _mm_cmpeq_epi32, _mm_load_si128, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi32,
 };
-use raddle_analysis::clocks::{Clocks, Epoch};
+use raddle_analysis::clocks::Epoch;
 use raddle_model::{SiteId, TaskId};
 
 /// Bytes that a cell is about.
 pub(super) const GRANULE: usize = 8;
 
 const WRITE: u64 = 1;
-const ATOMIC: u64 = 2;
+const ATOMIC: u64 = 1 << 1;
 const MASK: u64 = 0xff << 8;
 const WHO: u64 = 0xffff << 16;
 
@@ -36,7 +36,7 @@ impl Key {
     #[inline(always)]
     pub(super) fn new(now: u64, offset: usize, size: usize, how: How) -> Key {
         let mask = ((1u64 << size) - 1) << (offset + 8);
-        Key(now | mask | u64::from(how.write) * WRITE | u64::from(how.atomic) * ATOMIC)
+        Key(now | mask | u64::from(how.write) | u64::from(how.atomic) << 1)
     }
 
     /// Where it lies in its cell while it is the latest of its kind: two neighbouring variables have two places.
@@ -50,16 +50,17 @@ impl Key {
         (self.0 ^ other.0) & WHO == 0
     }
 
-    /// Whether everything that races with `other` races with this one, too, if both are equally old.
+    /// Whether everything that races with `other` races with this one, too, if both are equally old: the same bytes
+    /// at least, written if the other is, and atomic only if the other is.
+    #[inline(always)]
     fn covers(self, other: Key) -> bool {
-        let stronger = self.0 & WRITE >= other.0 & WRITE && self.0 & ATOMIC <= other.0 & ATOMIC;
-        other.0 & MASK & !self.0 == 0 && stronger
+        (other.0 & !self.0 & (MASK | WRITE)) | (self.0 & !other.0 & ATOMIC) == 0
     }
 
     /// Whether two accesses conflict, if nothing orders them.
     #[inline(always)]
     fn conflicts(self, other: Key) -> bool {
-        (self.0 | other.0) & WRITE != 0 && self.0 & other.0 & ATOMIC == 0
+        ((self.0 | other.0) & WRITE != 0) & (self.0 & other.0 & ATOMIC == 0)
     }
 
     pub(super) fn task(self) -> TaskId {
@@ -139,37 +140,64 @@ impl Cell {
         self.sites[SITES - 1] = RACY;
     }
 
-    /// The record that the access is added to nothing by, if there is one.
-    fn covering(&self, key: Key) -> Option<usize> {
-        (0..RECORDS).find(|&at| {
-            let old = self.keys[at];
-            (old.0 ^ key.0) & !(MASK | 0xff) == 0 && old.covers(key)
-        })
-    }
-
     fn swap(&mut self, one: usize, other: usize) {
         self.keys.swap(one, other);
         self.sites.swap(one, other);
     }
 
-    /// Compares an access with all records and finds a place for it. True if another had to be thrown out for it; so
-    /// many have been before, so that it is a different one each time.
+    /// The record at home is of an access like this that went before it, and no other meets it: then it is brought up
+    /// to date where it is. What a task does again after a release, and an atomic that is written in turn, come to
+    /// this. Whose access was the last is chance, so nothing branches on that.
+    #[inline(always)]
+    fn renew(&mut self, key: Key, home: usize, site: SiteId, heard: &[i32]) -> bool {
+        let old = self.keys[home];
+        let others = (1..RECORDS).fold(0, |others, by| others | self.keys[home ^ by].0);
+        let Epoch { task, time } = old.epoch();
+        let replaced = (key.0 & WRITE != 0) | old.same_task(key);
+        let can = (others & key.0 & MASK == 0)
+            & key.covers(old)
+            & (time <= heard[task.index()])
+            & (replaced & (self.sites[home] == site));
+        if can {
+            self.keys[home] = key;
+        }
+        can
+    }
+
+    /// Compares an access with all records and finds a place for it. `heard` says up to when the task has heard of
+    /// each task. True if another record had to be thrown out; so many have been before, so that it is a different
+    /// one each time.
+    #[inline(always)]
     pub(super) fn note(
         &mut self,
         key: Key,
         offset: usize,
         site: SiteId,
-        clocks: &Clocks,
+        heard: &[i32],
+        thrown_out: usize,
+        findings: &mut Findings,
+    ) -> bool {
+        let home = Key::home(offset);
+        !self.renew(key, home, site, heard) && self.place(key, home, site, heard, thrown_out, findings)
+    }
+
+    #[inline(never)]
+    fn place(
+        &mut self,
+        key: Key,
+        home: usize,
+        site: SiteId,
+        heard: &[i32],
         thrown_out: usize,
         findings: &mut Findings,
     ) -> bool {
         let known = self.knows(site);
-        let home = Key::home(offset);
-        if known && let Some(at) = self.covering(key) {
+        let same = |old: &Key| (old.0 ^ key.0) >> 16 == 0 && old.covers(key);
+        // Whatever races with this access races with that one, too.
+        if known && let Some(at) = self.keys.iter().position(same) {
             self.swap(at, home);
             return false;
         }
-        let task = key.task();
         let (mut place, mut raced) = (None, false);
         for at in 0..RECORDS {
             let old = self.keys[at];
@@ -180,18 +208,14 @@ impl Cell {
             if old.0 & key.0 & MASK == 0 {
                 continue;
             }
-            let own = old.same_task(key);
-            let (conflict, covered) = (old.conflicts(key), key.covers(old));
-            if !own && !conflict && !covered {
-                continue;
-            }
-            let ordered = own || clocks.before(old.epoch(), task);
-            if !ordered && conflict {
+            let Epoch { task, time } = old.epoch();
+            let ordered = time <= heard[task.index()];
+            if !ordered && old.conflicts(key) {
                 findings.raced(old, self.sites[at]);
                 raced = true;
             }
             // Whoever is unordered with what is ordered before a write is unordered with the write, too.
-            if ordered && (key.0 & WRITE != 0 || own) && covered {
+            if ordered && (key.0 & WRITE != 0 || old.same_task(key)) && key.covers(old) {
                 if self.sites[at] != site {
                     self.keep(self.sites[at]);
                 }

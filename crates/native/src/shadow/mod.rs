@@ -148,6 +148,7 @@ impl Shadow {
         let Access { address, size, how, task, site, point } = *access;
         let site = SiteId(site.0 | if point { POINT } else { 0 });
         let now = Key::of(task, time);
+        let heard = clocks.heard(task);
         let (mut at, end) = (address, address + size);
         while at < end {
             let granule = at & !(GRANULE - 1);
@@ -155,7 +156,7 @@ impl Shadow {
             let offset = at - granule;
             let key = Key::new(now, offset, upto - at, how);
             let cell = &mut self.pages.make(granule).0[granule % PAGE / GRANULE];
-            let full = cell.note(key, offset, site, clocks, self.thrown_out, findings);
+            let full = cell.note(key, offset, site, heard, self.thrown_out, findings);
             self.thrown_out += usize::from(full);
             at = upto;
         }
