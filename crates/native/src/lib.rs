@@ -7,6 +7,7 @@ extern crate alloc;
 
 pub mod blocks;
 pub mod calls;
+pub mod cancel;
 pub mod deferred;
 pub mod end;
 pub mod fiber;
@@ -16,6 +17,7 @@ pub mod io;
 pub mod libc;
 pub mod locks;
 pub mod objects;
+pub mod robust;
 pub mod run;
 pub mod server;
 pub mod shadow;

@@ -3,11 +3,13 @@
 
 use crate::blocks::{Blocks, Deed, Fault, Freed};
 use crate::calls::{self, Calls};
+use crate::cancel::Cancel;
 use crate::deferred::{self, Sent};
 use crate::fiber::{self, Fiber, Stack};
 use crate::futex::Queue;
 use crate::io::Waiters;
 use crate::objects::{Objects, WORD};
+use crate::robust::Robust;
 use crate::shadow::{Access, How};
 use crate::site::Modules;
 use crate::watch::Watch;
@@ -26,7 +28,7 @@ use raddle_model::{
 use raddle_policy::Planned;
 
 /// Whether this process is a run under control. Otherwise everything is passed on to libc.
-static ACTIVE: AtomicBool = AtomicBool::new(false);
+pub static ACTIVE: AtomicBool = AtomicBool::new(false);
 
 /// Accesses in a row after which one is a scheduling point whatever the plan says: the task may be waiting
 /// for a plain variable to change.
@@ -47,6 +49,10 @@ pub struct Thread {
     pub specifics: Vec<usize>,
     /// How many random numbers it has drawn.
     draws: u64,
+    /// Whether somebody wants it to end.
+    pub cancel: Cancel,
+    /// What the program calls it.
+    pub name: Vec<u8>,
 }
 
 impl Thread {
@@ -58,6 +64,8 @@ impl Thread {
             buried: false,
             specifics: Vec::new(),
             draws: 0,
+            cancel: Cancel::default(),
+            name: Vec::new(),
         }
     }
 }
@@ -97,6 +105,8 @@ pub struct Run {
     pub exit_code: Option<i32>,
     /// Who called, in runs that are recorded.
     pub calls: Calls,
+    /// Mutexes that outlive their owners.
+    pub robust: Robust,
 }
 
 struct Slot(UnsafeCell<Option<Run>>);
@@ -228,6 +238,7 @@ impl Run {
             sent: Sent::default(),
             exit_code: None,
             calls: Calls::default(),
+            robust: Robust::default(),
         }
     }
 

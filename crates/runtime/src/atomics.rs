@@ -7,7 +7,7 @@ use raddle_model::{Kind, ObjectId, Op, Order};
 use raddle_native::run::{self, Atomic, active, with};
 
 /// The order that C's number stands for. Consume is treated as acquire, as compilers do.
-fn order(number: i32) -> Order {
+pub(crate) fn order(number: i32) -> Order {
     match number & 0xff {
         0 => Order::Relaxed,
         1 | 2 => Order::Acquire,
@@ -17,12 +17,18 @@ fn order(number: i32) -> Order {
     }
 }
 
-fn arrive(kind: Kind, address: usize, size: usize, memory_order: i32, pc: usize) -> Option<Atomic> {
+pub(crate) fn arrive(
+    kind: Kind,
+    address: usize,
+    size: usize,
+    memory_order: i32,
+    pc: usize,
+) -> Option<Atomic> {
     active().then(|| run::atomic(kind, address, size, order(memory_order), pc))
 }
 
 /// It has happened. If the value is what it was, who waits for a change need not look again.
-fn done(atomic: Option<Atomic>, write: bool, changed: bool) {
+pub(crate) fn done(atomic: Option<Atomic>, write: bool, changed: bool) {
     if let Some(atomic) = atomic {
         run::atomic_done(atomic, write, None);
         if write && !changed {
@@ -31,7 +37,7 @@ fn done(atomic: Option<Atomic>, write: bool, changed: bool) {
     }
 }
 
-fn failed(atomic: Option<Atomic>, memory_order: i32) {
+pub(crate) fn failed(atomic: Option<Atomic>, memory_order: i32) {
     if let Some(atomic) = atomic {
         run::atomic_done(atomic, false, Some(order(memory_order)));
         with(|run| run.engine.unchanged(atomic.object));
