@@ -1,9 +1,11 @@
 //! Atomic operations on sixteen bytes. Rust has no type for them; the processor has one instruction, which all others
 //! are made of. Their arguments take two registers each, so where a function was called from comes on the stack.
 
-use crate::atomics::{arrive, done, failed};
+use crate::atomics::{arrive, order};
 use core::arch::asm;
 use raddle_model::Kind;
+use raddle_native::atomic;
+use raddle_native::run::active;
 
 const SIZE: usize = 16;
 
@@ -40,14 +42,16 @@ unsafe fn get(address: usize) -> u128 {
 }
 
 fn change(address: usize, order: i32, pc: usize, kind: Kind, how: impl Fn(u128) -> u128) -> u128 {
-    let atomic = arrive(kind, address, SIZE, order, pc);
+    let active = arrive(kind, address, SIZE, order, pc);
     // SAFETY: the program says that an atomic of this size lies there.
     let mut old = unsafe { get(address) };
     loop {
         // SAFETY: as above.
         let found = unsafe { exchange_if(address, old, how(old)) };
         if found == old {
-            done(atomic, true, how(old) != old);
+            if active {
+                atomic::done(true, how(old) != old);
+            }
             return old;
         }
         old = found;
@@ -55,8 +59,9 @@ fn change(address: usize, order: i32, pc: usize, kind: Kind, how: impl Fn(u128) 
 }
 
 unsafe extern "C" fn load(address: usize, order: i32, pc: usize) -> u128 {
-    let atomic = arrive(Kind::Load, address, SIZE, order, pc);
-    done(atomic, false, false);
+    if arrive(Kind::Load, address, SIZE, order, pc) {
+        atomic::done(false, false);
+    }
     // SAFETY: as above.
     unsafe { get(address) }
 }
@@ -83,14 +88,17 @@ changes! {
     nand = |old, value| !(old & value);
 }
 
-fn compare(address: usize, expected: u128, value: u128, order: i32, failure: i32, pc: usize) -> u128 {
-    let atomic = arrive(Kind::Rmw, address, SIZE, order, pc);
+fn compare(address: usize, expected: u128, value: u128, success: i32, failure: i32, pc: usize) -> u128 {
+    let active = active();
+    if active {
+        atomic::begin_exchange(address, SIZE, order(success), pc).go();
+    }
     // SAFETY: as above.
     let found = unsafe { exchange_if(address, expected, value) };
-    if found == expected {
-        done(atomic, true, expected != value);
-    } else {
-        failed(atomic, failure);
+    match (active, found == expected) {
+        (false, _) => {}
+        (true, true) => atomic::done(true, expected != value),
+        (true, false) => atomic::failed(order(failure)),
     }
     found
 }
