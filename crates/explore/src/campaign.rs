@@ -119,6 +119,7 @@ pub fn run_judged<T: Target + ?Sized, E: Explorer + ?Sized>(
     let mut campaign = Campaign::new(limits.clone());
     let mut exhausted = Exhausted::No;
     while !campaign.is_over() {
+        let before = campaign.runs;
         let Some(batch) = explorer.next() else {
             exhausted = explorer.exhausted();
             break;
@@ -157,8 +158,8 @@ pub fn run_judged<T: Target + ?Sized, E: Explorer + ?Sized>(
                 }
             }
         }
-        // A batch may have ended without a run.
-        campaign.over |= time_is_up();
+        // A batch that was interrupted may have ended without a run.
+        campaign.over |= campaign.runs == before && time_is_up();
         progress(&campaign.progress());
     }
     let outlook = explorer.outlook();
