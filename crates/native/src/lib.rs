@@ -24,6 +24,7 @@ pub mod pages;
 pub mod reset;
 pub mod robust;
 pub mod run;
+pub mod sent;
 pub mod server;
 pub mod shadow;
 mod shared;

@@ -30,41 +30,41 @@ pub(super) fn sample(
     mut each: impl FnMut(&Reply) -> Result<Flow, TargetError>,
 ) -> Result<(), TargetError> {
     let mut size = BLOCK;
-    // Servers at work, in the order of their blocks.
+    // Servers at work and how many runs they do, in the order of their blocks.
     let mut busy = VecDeque::new();
     for (at, server) in servers.iter_mut().enumerate() {
         if let Some(block) = next(&mut runs, size) {
+            busy.push_back((at, block.end - block.start));
             server.request(plan, block, false)?;
-            busy.push_back(at);
         }
     }
-    while let Some(&at) = busy.front() {
+    while let Some(&(at, mut left)) = busy.front() {
         let begun = Instant::now();
-        loop {
+        while left > 0 {
             // Who asks us to end does not wait for a run that hangs: the servers go with us.
             let Some(reply) = servers[at].receive_unless_asked()? else { return Ok(()) };
-            if reply.kind == reply::DONE {
-                break;
-            }
+            left -= u64::from(reply.kind != reply::ALONE);
             if each(&reply)? == Flow::Stop {
-                return stop(servers, busy);
+                return stop(servers, busy.iter().map(|busy| busy.0));
             }
         }
+        let done = servers[at].receive()?;
+        assert!(done.kind == reply::DONE, "raddle bug: a block was asked for and there is more");
         busy.pop_front();
         if begun.elapsed() < SHORT && size < BLOCK_MAX {
             size *= 2;
         }
         if let Some(block) = next(&mut runs, size) {
+            busy.push_back((at, block.end - block.start));
             servers[at].request(plan, block, false)?;
-            busy.push_back(at);
         }
     }
     Ok(())
 }
 
 /// Leaves out what is left, and waits until all have understood.
-fn stop(servers: &mut [Server], busy: VecDeque<usize>) -> Result<(), TargetError> {
-    for &at in &busy {
+fn stop(servers: &mut [Server], busy: impl Iterator<Item = usize> + Clone) -> Result<(), TargetError> {
+    for at in busy.clone() {
         servers[at].stop()?;
     }
     for at in busy {
