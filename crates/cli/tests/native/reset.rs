@@ -38,7 +38,7 @@ fn what_a_program_does_to_itself_does_not_reach_the_next_run() {
         ("exhaust", Some(&["prlimit64"])),
         ("many_maps", Some(undone)),
         ("own_handler", Some(undone)),
-        ("jump_out", Some(&["tgkill"])),
+        ("jump_out", Some(undone)),
         ("abort_in_malloc", None),
         ("kill_itself", Some(&["kill"])),
         ("wipe", None),
