@@ -69,6 +69,11 @@ pub enum Freed {
 }
 
 impl Blocks {
+    /// Makes room for what runs will need, before they begin.
+    pub fn reserve(&mut self) {
+        self.pages.reserve();
+    }
+
     /// Libc has given out `raw`, and the program gets `start`.
     pub fn give(&mut self, raw: usize, start: usize, size: usize, made: Deed) {
         self.paint(raw, start - raw, FORBIDDEN);

@@ -8,7 +8,7 @@ use crate::sys;
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, Ordering};
-use raddle_model::{Kind, ObjectId, ObjectInfo, Op, SiteId, TaskId};
+use raddle_model::{Kind, ObjectId, ObjectInfo, Op, SiteId, TaskId, Verdict};
 use raddle_wire::report::{self, Edge, Race, Recorded, RunReport};
 
 /// Exit code of a process that could not say what came of its run.
@@ -31,7 +31,9 @@ pub fn over() -> ! {
         sys::exit(SPEECHLESS);
     }
     let report = with(make_report);
-    server::publish(&report::encode(&report));
+    // What somebody may want to act upon.
+    let urgent = report.verdict != Verdict::Finished || !report.races.is_empty();
+    server::publish(&report::encode(&report), urgent);
     sys::exit(report.exit_code.unwrap_or(0))
 }
 

@@ -27,4 +27,5 @@ pub mod site;
 pub mod sys;
 pub mod threads;
 pub mod time;
+pub mod warm;
 pub mod watch;

@@ -21,7 +21,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use raddle_engine::{Engine, Next};
 use raddle_model::objects::State;
 use raddle_model::{
-    Failure, FailureKind, Kind, ObjectId, Op, Outcome, Plain, Plan, PointSet, SiteId, Tail, TaskId,
+    Failure, FailureKind, Kind, ObjectId, Op, Outcome, Plain, Plan, PointSet, SiteId, TaskId,
 };
 use raddle_policy::Planned;
 
@@ -139,15 +139,21 @@ pub(crate) fn with_active<R>(access: impl FnOnce(&mut Run) -> R) -> R {
     access(unsafe { (*RUN.0.get()).as_mut().unwrap_unchecked() })
 }
 
-/// Makes this process a run of `plan`.
-pub fn begin(mut run: Run, plan: &Plan, record: bool) {
+/// Gets a run of `plan` ready.
+pub fn prepare(mut run: Run, plan: &Plan, record: bool) {
     run.points = plan.points.clone();
     run.calls.wanted = record;
     // Where each access is a point, or its callers are wanted, each is looked at closely.
     run.engine.analysis_mut().hasty = !record && !plan.points.all_accesses;
     run.engine.begin(plan, record);
-    // SAFETY: nothing of the run is in use before it begins.
+    run.engine.analysis_mut().shadow.reserve();
+    run.blocks.reserve();
+    // SAFETY: nothing of the run before is in use any more.
     unsafe { *RUN.0.get() = Some(run) };
+}
+
+/// The run that was prepared begins.
+pub fn begin() {
     ACTIVE.store(true, Ordering::Relaxed);
 }
 
@@ -251,11 +257,6 @@ impl Run {
             exit_code: None,
             calls: Calls::default(),
         }
-    }
-
-    /// A run of nothing in particular.
-    pub fn idle(modules: Modules) -> Run {
-        Run::new(&Plan::new(0, Tail::Stay), modules)
     }
 
     fn turn(&mut self, op: Op) -> Turn {

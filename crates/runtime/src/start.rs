@@ -25,14 +25,14 @@ pub unsafe extern "C" fn __libc_start_main(
     rtld_fini: usize,
     stack_end: usize,
 ) -> c_int {
+    let real = real!(__libc_start_main(usize, c_int, *mut *mut c_char, usize, usize, usize, usize) -> c_int);
     // SAFETY: the environment lies behind the arguments and the null that ends them.
-    unsafe { server::serve(argv.add(argc as usize + 1)) };
+    unsafe { server::serve(argv.add(argc as usize + 1), crate::hook::find_all) };
     if active() {
         // What is registered first is called last: when all that the program registers has been done.
         // SAFETY: the function never returns.
         unsafe { on_exit(last, core::ptr::null_mut()) };
     }
-    let real = real!(__libc_start_main(usize, c_int, *mut *mut c_char, usize, usize, usize, usize) -> c_int);
     // SAFETY: our own arguments.
     unsafe { real(main, argc, argv, init, fini, rtld_fini, stack_end) }
 }

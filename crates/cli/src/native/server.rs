@@ -3,9 +3,9 @@
 
 use raddle_explore::target::TargetError;
 use raddle_model::Plan;
-use raddle_native::server::{CAPTURED, REPLY, REQUEST, VARIABLE, reply, request};
+use raddle_native::server::{BIND_NOW, CAPTURED, REPLY, REQUEST, VARIABLE, reply, request};
 use raddle_wire::plan;
-use std::ffi::OsString;
+use std::ffi::{CStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::ops::Range;
@@ -67,9 +67,13 @@ impl Server {
         std::fs::write(&stdin, &program.stdin).map_err(io_error("no temporary file"))?;
         let listener = UnixListener::bind(&socket).map_err(io_error("no socket for the program"))?;
         let create = |path: &PathBuf| File::create(path).map_err(io_error("no temporary file"));
-        let variable = VARIABLE.to_str().expect("a name in ASCII");
+        let text = |text: &'static CStr| text.to_str().expect("ASCII");
         let mut command = Command::new(&program.path);
-        command.args(&program.arguments).env(variable, &socket);
+        command.args(&program.arguments).env(text(VARIABLE), &socket);
+        let [name, value] = BIND_NOW.map(text);
+        if std::env::var_os(name).is_none() {
+            command.env(name, value);
+        }
         command.stdin(File::open(&stdin).map_err(io_error("no temporary file"))?);
         command.stdout(create(&stdout)?).stderr(Stdio::from(create(&stderr)?));
         let child = command

@@ -119,6 +119,11 @@ pub struct Shadow {
 }
 
 impl Shadow {
+    /// Makes room for what runs will need, before they begin.
+    pub fn reserve(&mut self) {
+        self.pages.reserve();
+    }
+
     /// The task that runs, or its time, may be another from now on.
     #[inline(always)]
     pub fn moved(&mut self) {
@@ -156,6 +161,7 @@ impl Shadow {
             let offset = at - granule;
             let key = Key::new(now, offset, upto - at, how);
             let cell = &mut self.pages.make(granule).0[granule % PAGE / GRANULE];
+            cell.claim();
             let full = cell.note(key, offset, site, heard, self.thrown_out, findings);
             self.thrown_out += usize::from(full);
             at = upto;
