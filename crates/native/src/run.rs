@@ -78,6 +78,8 @@ pub struct Run {
     pub blocks: Blocks,
     /// Stacks of threads that are over.
     pub stacks: Vec<Stack>,
+    /// Stacks of earlier runs, the lowest last: they are used in the order in which they were made.
+    pub(crate) spare: Vec<Stack>,
     /// Where the policy is asked; the engine has the same.
     pub(crate) points: PointSet,
     // Plain accesses that are left before one is a scheduling point in any case.
@@ -247,6 +249,7 @@ impl Run {
             modules,
             blocks: Blocks::default(),
             stacks: Vec::new(),
+            spare: Vec::new(),
             points: PointSet::default(),
             calm: QUIET_MAX,
             several: false,
@@ -257,6 +260,24 @@ impl Run {
             exit_code: None,
             calls: Calls::default(),
         }
+    }
+
+    /// Another run of the same plan in the same process: main calls `start` on this stack. What the program has made
+    /// and not given back (blocks of memory, keys) is still there, since its variables are what they were.
+    pub(crate) fn begin_again(&mut self, plan: &Plan, stack: Stack, start: usize) -> *const Fiber {
+        self.bury_all();
+        self.threads.clear();
+        self.threads.push(Thread::new(Fiber::main_on(stack, start), None));
+        self.running = TaskId::MAIN;
+        self.objects.clear();
+        self.calm = QUIET_MAX;
+        self.several = false;
+        self.futexes = Queue::default();
+        self.waiters = Waiters::default();
+        self.sent = Sent::default();
+        self.exit_code = None;
+        self.engine.begin(plan, false);
+        &raw const *self.threads[0].fiber
     }
 
     fn turn(&mut self, op: Op) -> Turn {

@@ -136,6 +136,11 @@ impl Modules {
         Modules { all, base: first.0, extent: first.1.min(1 << OFFSET_BITS) }
     }
 
+    /// Where the executable's offsets begin.
+    pub fn base(&self) -> usize {
+        self.base
+    }
+
     /// All of them, in the order of their numbers.
     pub fn all(&self) -> &[Module] {
         &self.all

@@ -3,7 +3,7 @@
 
 use super::outbox::Outbox;
 use super::shared::{self, Shared};
-use super::{CAPTURED, Request, die_with_parent, reply, request};
+use super::{CAPTURED, FROM_MAIN, Request, die_with_parent, reply, request};
 use crate::run::{self, Run, with};
 use crate::signals;
 use crate::site::Modules;
@@ -29,23 +29,44 @@ pub(super) fn finish() {
     signals::wake_every(0);
 }
 
-/// One run. True in the copy that is to do it.
-pub(super) fn one(request: &Request, number: u64, outbox: &mut Outbox) -> bool {
+/// One run. Gives back the number of the next; none in the copy that is to do this one.
+pub(super) fn one(request: &Request, number: u64, outbox: &mut Outbox) -> Option<u64> {
     let shared = shared::get().expect("raddle bug: no shared memory");
     shared.empty();
     rewind(request.flags & CAPTURED != 0);
+    let Some(child) = copy(outbox) else {
+        if request.flags & FROM_MAIN == 0 {
+            start(request, number);
+        }
+        return None;
+    };
+    let (status, hangs) = finished(child, request.hang_ms, shared);
+    tell(number, status, hangs, shared, outbox);
+    Some(number + 1)
+}
+
+/// Makes a copy. None in the copy.
+pub(super) fn copy(outbox: &mut Outbox) -> Option<isize> {
     const CHILD_ENDS: usize = 17;
     // SAFETY: a copy of this process, which has one thread.
     let child = unsafe { sys::call3(nr::CLONE, CHILD_ENDS, 0, 0) };
     if child == 0 {
-        begin(request, number);
-        return true;
+        die_with_parent();
+        // SAFETY: concerns this process alone.
+        unsafe { sys::call3(nr::SETPGID, 0, 0, 0) };
+        signals::sleep_again();
+        return None;
     }
     if child < 0 {
         let why = alloc::format!("the system refuses another process (error {})", -child);
         outbox.despair(why.as_bytes());
     }
-    let (status, hangs) = wait(child, request.hang_ms, shared);
+    Some(child)
+}
+
+/// Waits until a copy has ended, and ends what it has left behind.
+pub(super) fn finished(child: isize, hang_ms: u32, shared: &Shared) -> (i32, bool) {
+    let ended = wait(child, hang_ms, shared);
     // Whatever the program has started and left behind.
     // SAFETY: the group is that of the copy.
     unsafe {
@@ -53,6 +74,11 @@ pub(super) fn one(request: &Request, number: u64, outbox: &mut Outbox) -> bool {
             while sys::call(nr::WAIT4, [usize::MAX, 0, 1, 0, 0, 0]) > 0 {}
         }
     }
+    ended
+}
+
+/// Passes on what came of a run whose process has ended.
+pub(super) fn tell(number: u64, status: i32, hangs: bool, shared: &Shared, outbox: &mut Outbox) {
     match shared.report() {
         Some((report, urgent)) => outbox.say(reply::REPORT, report, status, number, urgent),
         None if hangs => {
@@ -61,11 +87,10 @@ pub(super) fn one(request: &Request, number: u64, outbox: &mut Outbox) -> bool {
         }
         None => outbox.say(reply::DIED, &[], status, number, true),
     }
-    false
 }
 
 /// Standard input is read from its beginning; what the last run wrote is gone.
-fn rewind(captured: bool) {
+pub(super) fn rewind(captured: bool) {
     const END: usize = 2;
     // SAFETY: standard input is rewound if it is a file, and stays as it is if not; the controller says whether the
     // others are files of its own.
@@ -103,17 +128,8 @@ fn wait(child: isize, hang_ms: u32, shared: &Shared) -> (i32, bool) {
     (status, hangs)
 }
 
-/// The copy becomes a run.
-fn begin(request: &Request, number: u64) {
-    die_with_parent();
-    // SAFETY: concerns this process alone.
-    unsafe { sys::call3(nr::SETPGID, 0, 0, 0) };
-    signals::sleep_again();
-    start(request, number);
-}
-
 /// The prepared run is that of this number.
-fn start(request: &Request, number: u64) {
+pub(super) fn start(request: &Request, number: u64) {
     let record = request.kind == request::RECORD;
     let seed = if record { request.plan.seed } else { Rng::seed_of_run(request.plan.seed, number) };
     let closely = record || number.is_power_of_two() || number.is_multiple_of(CLOSE_EVERY);

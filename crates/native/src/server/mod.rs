@@ -2,7 +2,7 @@
 //! instruction. The controller sends plans over a socket; what came of each run goes back.
 //!
 //! ```text
-//! request   kind u32, length of plan u32, first run u64, last run u64, hang_ms u32, flags u32, plan
+//! request   kind u32, length of plan u32, first run u64, last run u64, hang_ms u32, flags u32, entry u64, plan
 //! reply     kind u32, length u32, status i32, run u64 (as two u32), bytes
 //! ```
 //! A copy says what came of its run through memory that it shares with the server, which passes it on: a copy
@@ -10,16 +10,20 @@
 
 mod copies;
 mod outbox;
+mod repeats;
 mod shared;
 
 use crate::site::Modules;
 use crate::sys::{self, nr};
 use alloc::vec;
+use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char};
+use core::sync::atomic::{AtomicI32, Ordering};
 use outbox::Outbox;
 use raddle_model::Plan;
 use raddle_wire::plan;
 
+pub(crate) use repeats::next as next_repeat;
 pub use shared::beat;
 pub(crate) use shared::publish;
 
@@ -53,11 +57,15 @@ pub mod reply {
 }
 
 /// Bytes of a request's head.
-pub const REQUEST: usize = 32;
+pub const REQUEST: usize = 40;
 /// Bytes of a reply's head.
 pub const REPLY: usize = 20;
 /// Request flag: standard output and error are files, to be emptied before each run.
 pub const CAPTURED: u32 = 1;
+/// Request flag: what comes before main, or before the entry that is called in its place, is not controlled.
+pub const FROM_MAIN: u32 = 2;
+/// Request flag: main is called again and again in one process. Goes with [`FROM_MAIN`].
+pub const REPEATED: u32 = 4;
 
 /// A variable that the loader looks at, and the value by which we know that the controller has set it: all calls are
 /// bound to what they call before the program begins, and not again in each run.
@@ -118,13 +126,14 @@ pub unsafe fn serve(environment: *mut *mut c_char, prepare: fn()) {
     if socket < 0 {
         sys::exit(98);
     }
-    let mut outbox = Outbox::new(socket);
+    SOCKET.store(socket, Ordering::Relaxed);
     if let Err(missing) = crate::libc::find() {
-        outbox.despair(missing.to_bytes());
+        outbox::refuse(socket, missing.to_bytes());
     }
-    if !shared::prepare() {
-        outbox.despair(b"there is no memory to share");
-    }
+    shared::prepare();
+    let Some(mut outbox) = Outbox::new(socket) else {
+        outbox::refuse(socket, b"there is no memory to share");
+    };
     // Whatever is done here need not be done in each run.
     prepare();
     crate::warm::up();
@@ -166,12 +175,21 @@ struct Request {
     last: u64,
     hang_ms: u32,
     flags: u32,
+    /// What is called in place of main, as an offset in the executable; 0 is main.
+    entry: u64,
     plan: Plan,
 }
 
 struct Server {
     socket: i32,
     outbox: Outbox,
+}
+
+static SOCKET: AtomicI32 = AtomicI32::new(-1);
+
+/// Where the controller is.
+fn socket() -> i32 {
+    SOCKET.load(Ordering::Relaxed)
 }
 
 impl Server {
@@ -182,12 +200,16 @@ impl Server {
             let Some(request) = self.receive() else { sys::exit(0) };
             let Some(request) = request else { continue };
             copies::prepare(&request, modules.clone());
-            for number in request.first..request.last {
-                if self.is_stopped() {
-                    break;
-                }
-                if copies::one(&request, number, &mut self.outbox) {
-                    return;
+            let repeated = request.flags & REPEATED != 0;
+            let mut number = request.first;
+            while number < request.last && !self.is_stopped() {
+                let next = match repeated {
+                    true => repeats::some(&request, number, &mut self.outbox),
+                    false => copies::one(&request, number, &mut self.outbox),
+                };
+                match next {
+                    Some(next) => number = next,
+                    None => return at_main(request, number, modules),
                 }
             }
             copies::finish();
@@ -220,22 +242,102 @@ impl Server {
             last: long(16),
             hang_ms: word(24),
             flags: word(28),
+            entry: long(32),
             plan,
         }))
     }
 
     /// Whether the controller wants no more of this request.
     fn is_stopped(&mut self) -> bool {
-        const READABLE: u64 = 1;
-        let mut poll = self.socket as u32 as u64 | READABLE << 32;
-        // SAFETY: one pollfd, which lives until the call returns.
-        if unsafe { sys::call3(nr::POLL, (&raw mut poll) as usize, 1, 0) } <= 0 {
+        if !has_mail(self.socket) {
             return false;
         }
         match self.receive() {
             Some(None) => true,
             Some(Some(_)) => panic!("raddle bug: a request before the last one is done"),
             None => sys::exit(0),
+        }
+    }
+}
+
+/// Whether the controller has said something.
+fn has_mail(socket: i32) -> bool {
+    const READABLE: u64 = 1;
+    let mut poll = socket as u32 as u64 | READABLE << 32;
+    // SAFETY: one pollfd, which lives until the call returns.
+    unsafe { sys::call3(nr::POLL, (&raw mut poll) as usize, 1, 0) > 0 }
+}
+
+/// What this copy does when it comes to main, if control begins there.
+static AT_MAIN: Slot = Slot(UnsafeCell::new(None));
+
+struct AtMain {
+    request: Request,
+    first: u64,
+    base: usize,
+}
+
+struct Slot(UnsafeCell<Option<AtMain>>);
+
+// SAFETY: written and read on the process's one thread, before its program makes others.
+unsafe impl Sync for Slot {}
+
+fn at_main(request: Request, first: u64, modules: Modules) {
+    if request.flags & FROM_MAIN != 0 {
+        // SAFETY: see `Slot`.
+        unsafe { *AT_MAIN.0.get() = Some(AtMain { request, first, base: modules.base() }) };
+    }
+}
+
+/// Whether control begins when main does, by [`main`].
+pub fn begins_at_main() -> bool {
+    // SAFETY: see `Slot`.
+    unsafe { (*AT_MAIN.0.get()).is_some() }
+}
+
+/// Control begins: calls what is to be called, once or again and again. `prepare` is called before each time.
+///
+/// # Safety
+/// In place of main, if control begins there; `main` and its arguments as the startup code has them.
+pub unsafe fn main(main: Main, prepare: fn()) -> i32 {
+    // SAFETY: see `Slot`.
+    let Some(AtMain { request, first, base }) = (unsafe { (*AT_MAIN.0.get()).take() }) else {
+        panic!("raddle bug: main is nobody's");
+    };
+    let main = match request.entry {
+        0 => main,
+        entry => Main { function: base + entry as usize, ..main },
+    };
+    if request.flags & REPEATED != 0 {
+        repeats::repeat(&request, first, main, prepare);
+    }
+    prepare();
+    copies::start(&request, first);
+    // SAFETY: passed on to the caller.
+    unsafe { main.call() }
+}
+
+/// The program's main, and what it is called with.
+#[derive(Clone, Copy, Debug)]
+pub struct Main {
+    /// Its address.
+    pub function: usize,
+    /// Number of arguments.
+    pub argc: i32,
+    /// The arguments.
+    pub argv: usize,
+    /// The environment.
+    pub envp: usize,
+}
+
+impl Main {
+    /// # Safety
+    /// It must be a main, or a function without arguments.
+    unsafe fn call(self) -> i32 {
+        // SAFETY: passed on to the caller.
+        unsafe {
+            let function: extern "C" fn(i32, usize, usize) -> i32 = core::mem::transmute(self.function);
+            function(self.argc, self.argv, self.envp)
         }
     }
 }

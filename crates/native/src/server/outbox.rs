@@ -1,60 +1,88 @@
 //! What the server has to say. Reports of quick runs are sent several at a time: each message wakes the controller.
 
+use super::shared::{self, KEPT_MAX, Shared};
 use super::{REPLY, reply};
 use crate::sys::{self, nr};
-use alloc::vec::Vec;
+use core::sync::atomic::Ordering;
 
-/// Bytes that are not kept back.
-const BYTES_MAX: usize = 1 << 15;
 /// How long anything is kept back, at most.
 const NANOSECONDS_MAX: u64 = 5_000_000;
 
 pub(super) struct Outbox {
     socket: i32,
-    kept: Vec<u8>,
-    // When the oldest of it was put there.
+    shared: &'static Shared,
+    // When the oldest of what is kept was put there.
     since: u64,
 }
 
 impl Outbox {
-    pub(super) fn new(socket: i32) -> Outbox {
-        Outbox { socket, kept: Vec::with_capacity(BYTES_MAX), since: 0 }
+    /// None if there is no memory for it.
+    pub(super) fn new(socket: i32) -> Option<Outbox> {
+        Some(Outbox { socket, shared: shared::get()?, since: 0 })
     }
 
     /// Says something as soon as it pays. Only reports may wait.
     pub(super) fn say(&mut self, kind: u32, bytes: &[u8], status: i32, run: u64, urgent: bool) {
         // When messages are sent changes nothing but when they come.
         let now = nanoseconds();
-        if self.kept.is_empty() {
+        self.say_at(now, kind, bytes, status, run, urgent);
+    }
+
+    /// The same for many quick runs: who knows the time already need not ask.
+    pub(super) fn say_at(&mut self, now: u64, kind: u32, bytes: &[u8], status: i32, run: u64, urgent: bool) {
+        let head = head(kind, bytes, status, run);
+        if self.shared.kept().len() + REPLY + bytes.len() > KEPT_MAX {
+            self.send();
+        }
+        if self.shared.kept().is_empty() {
             self.since = now;
         }
-        self.kept.extend_from_slice(&kind.to_le_bytes());
-        self.kept.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
-        self.kept.extend_from_slice(&status.to_le_bytes());
-        self.kept.extend_from_slice(&run.to_le_bytes());
-        self.kept.extend_from_slice(bytes);
-        let late = now - self.since > NANOSECONDS_MAX;
-        if kind != reply::REPORT || urgent || late || self.kept.len() + REPLY > BYTES_MAX {
+        if REPLY + bytes.len() > KEPT_MAX {
+            return self.write(&[&head, bytes]);
+        }
+        self.shared.keep(&[&head, bytes]);
+        if kind != reply::REPORT || urgent || now - self.since > NANOSECONDS_MAX {
             self.send();
         }
     }
 
-    /// The same at once, and then there is no server any more.
+    /// The last thing that is said: there is no server any more.
     pub(super) fn despair(&mut self, why: &[u8]) -> ! {
         self.say(reply::UNFIT, why, 0, 0, true);
         sys::exit(98)
     }
 
-    fn send(&mut self) {
+    /// Sends all that is kept, also what a process has put there that is no more.
+    pub(super) fn send(&mut self) {
+        self.write(&[self.shared.kept()]);
+        self.shared.kept.store(0, Ordering::Relaxed);
+    }
+
+    fn write(&self, parts: &[&[u8]]) {
         // Without a controller there is nothing to serve.
-        if !sys::write_all(self.socket, &self.kept) {
+        if !parts.iter().all(|part| sys::write_all(self.socket, part)) {
             sys::exit(0);
         }
-        self.kept.clear();
     }
 }
 
-fn nanoseconds() -> u64 {
+/// Says that the process cannot be a server, before anything else could be.
+pub(super) fn refuse(socket: i32, why: &[u8]) -> ! {
+    sys::write_all(socket, &head(reply::UNFIT, why, 0, 0));
+    sys::write_all(socket, why);
+    sys::exit(98)
+}
+
+fn head(kind: u32, bytes: &[u8], status: i32, run: u64) -> [u8; REPLY] {
+    let mut head = [0; REPLY];
+    head[0..4].copy_from_slice(&kind.to_le_bytes());
+    head[4..8].copy_from_slice(&(bytes.len() as u32).to_le_bytes());
+    head[8..12].copy_from_slice(&status.to_le_bytes());
+    head[12..20].copy_from_slice(&run.to_le_bytes());
+    head
+}
+
+pub(super) fn nanoseconds() -> u64 {
     const STEADY: usize = 1;
     let mut now = [0u64; 2];
     // SAFETY: the kernel writes seconds and nanoseconds.

@@ -16,16 +16,25 @@ pub(super) struct Shared {
     length: AtomicU64,
     /// Whether somebody waits for this report more than for others.
     urgent: AtomicU32,
+    /// Which run goes on in a process that does several.
+    pub(super) run: AtomicU64,
+    /// Whether that process has done all that it was to do.
+    pub(super) done: AtomicU32,
+    /// Bytes that wait to be sent: they must not be lost with the process that has put them there.
+    pub(super) kept: AtomicU64,
 }
 
 /// Room for reports: a report of a million events has about ten megabytes.
 const ROOM: usize = 1 << 28;
+/// Room after that for what waits to be sent.
+pub(super) const KEPT_MAX: usize = 1 << 16;
 
 static SHARED: AtomicPtr<Shared> = AtomicPtr::new(core::ptr::null_mut());
 
 /// Makes the memory. False if there is none.
 pub(super) fn prepare() -> bool {
-    SHARED.store(sys::map(size_of::<Shared>() + ROOM, true).cast(), Ordering::Relaxed);
+    let size = size_of::<Shared>() + ROOM + KEPT_MAX;
+    SHARED.store(sys::map(size, true).cast(), Ordering::Relaxed);
     get().is_some()
 }
 
@@ -57,6 +66,31 @@ impl Shared {
         let urgent = self.urgent.load(Ordering::Relaxed) != 0;
         // SAFETY: whoever wrote it has said so last, and writes no more.
         (length > 0).then(|| (unsafe { core::slice::from_raw_parts(self.room(), length) }, urgent))
+    }
+
+    /// Adds to what waits to be sent. Whoever is killed in between has added nothing.
+    pub(super) fn keep(&self, parts: &[&[u8]]) {
+        let start = self.kept.load(Ordering::Relaxed) as usize;
+        let mut at = start;
+        for part in parts {
+            assert!(at + part.len() <= KEPT_MAX, "raddle bug: no room for what is to be sent");
+            // SAFETY: the room is large enough, and only the process that is at work writes to it.
+            unsafe { core::ptr::copy_nonoverlapping(part.as_ptr(), self.kept_room().add(at), part.len()) };
+            at += part.len();
+        }
+        self.kept.store(at as u64, Ordering::Release);
+    }
+
+    /// What waits to be sent.
+    pub(super) fn kept(&self) -> &[u8] {
+        let length = self.kept.load(Ordering::Acquire) as usize;
+        // SAFETY: so much has been written.
+        unsafe { core::slice::from_raw_parts(self.kept_room(), length) }
+    }
+
+    fn kept_room(&self) -> *mut u8 {
+        // SAFETY: within the mapping.
+        unsafe { self.room().add(ROOM) }
     }
 
     fn room(&self) -> *mut u8 {

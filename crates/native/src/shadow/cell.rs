@@ -127,6 +127,11 @@ impl Cell {
         unsafe { asm!("or dword ptr [{}], 0", in(reg) self, options(nostack)) };
     }
 
+    /// Whether there has been no access. One that was cleared may seem so again.
+    pub(super) fn is_empty(&self) -> bool {
+        self.keys == [Key::NONE; RECORDS]
+    }
+
     pub(super) fn clear(&mut self) {
         *self = NOTHING;
     }
