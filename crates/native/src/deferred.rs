@@ -64,11 +64,16 @@ impl Sent {
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
+
+    /// One more.
+    pub fn push(&mut self, task: TaskId, signal: i32) {
+        self.all.push((task, signal));
+    }
 }
 
 /// A thread of the program sends a signal to another: it is handled when that one runs next.
 pub fn send(task: TaskId, signal: i32) {
-    with(|run| run.sent.all.push((task, signal)));
+    with(|run| run.sent.push(task, signal));
 }
 
 /// Whether a signal has come since the last operation.
@@ -105,6 +110,9 @@ pub fn handle_sent() {
 }
 
 fn call(signal: i32) {
+    if signal == crate::cancel::SIGNAL {
+        crate::cancel::unwind();
+    }
     let Handler { function, flags } = get(signal as usize);
     if function == 0 {
         return;

@@ -5,11 +5,13 @@ use crate::access::QUIET_MAX;
 use crate::atomic::Atomic;
 use crate::blocks::Blocks;
 use crate::calls::{self, Calls};
+use crate::cancel::Cancel;
 use crate::deferred::{self, Sent};
 use crate::fiber::{self, Fiber, Stack};
 use crate::futex::Queue;
 use crate::io::Waiters;
 use crate::objects::Objects;
+use crate::robust::Robust;
 use crate::site::Modules;
 use crate::watch::Watch;
 use alloc::boxed::Box;
@@ -26,7 +28,7 @@ use raddle_model::{
 use raddle_policy::Planned;
 
 /// Whether this process is a run under control. Otherwise everything is passed on to libc.
-static ACTIVE: AtomicBool = AtomicBool::new(false);
+pub static ACTIVE: AtomicBool = AtomicBool::new(false);
 
 /// What is kept of a thread beside its fiber.
 #[derive(Debug)]
@@ -45,6 +47,10 @@ pub struct Thread {
     pub(crate) atomic: Atomic,
     /// How many random numbers it has drawn.
     draws: u64,
+    /// Whether somebody wants it to end.
+    pub cancel: Cancel,
+    /// What the program calls it.
+    pub name: Vec<u8>,
 }
 
 impl Thread {
@@ -57,6 +63,8 @@ impl Thread {
             specifics: Vec::new(),
             atomic: Atomic::NONE,
             draws: 0,
+            cancel: Cancel::default(),
+            name: Vec::new(),
         }
     }
 }
@@ -98,6 +106,8 @@ pub struct Run {
     pub exit_code: Option<i32>,
     /// Who called, in runs that are recorded.
     pub calls: Calls,
+    /// Mutexes that outlive their owners.
+    pub robust: Robust,
 }
 
 struct Slot(UnsafeCell<Option<Run>>);
@@ -259,6 +269,7 @@ impl Run {
             sent: Sent::default(),
             exit_code: None,
             calls: Calls::default(),
+            robust: Robust::default(),
         }
     }
 
@@ -276,6 +287,7 @@ impl Run {
         self.waiters = Waiters::default();
         self.sent = Sent::default();
         self.exit_code = None;
+        self.robust = Robust::default();
         self.engine.begin(plan, false);
         &raw const *self.threads[0].fiber
     }

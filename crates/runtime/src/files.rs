@@ -39,6 +39,9 @@ pub(crate) unsafe fn plain(number: usize, args: [usize; 6]) -> c_long {
     if (-4095..0).contains(&result) { c_long::from(set_errno(-result as c_int)) } else { result as c_long }
 }
 
+/// What a call of a thread that is cancelled returns: nobody will know.
+const CANCELLED: c_long = -1;
+
 /// Whether calls on the file wait.
 fn waits(fd: c_int) -> bool {
     // SAFETY: asks for flags.
@@ -56,7 +59,9 @@ unsafe fn on(fd: c_int, events: i16, patient: bool, number: usize, args: [usize;
         return unsafe { plain(number, args) };
     }
     if patient && waits(fd) {
-        io::wait(&mut [Poll { fd, events, found: 0 }], None, pc);
+        if io::wait(&mut [Poll { fd, events, found: 0 }], None, pc).is_none() {
+            return CANCELLED;
+        }
     } else {
         io::before(fd, pc);
     }
@@ -99,7 +104,9 @@ unsafe fn write_bit_by_bit(fd: c_int, buffer: usize, size: usize, pc: usize) -> 
     const AGAIN: isize = -11;
     let mut done = 0;
     loop {
-        io::wait(&mut [Poll { fd, events: OUT, found: 0 }], None, pc);
+        if io::wait(&mut [Poll { fd, events: OUT, found: 0 }], None, pc).is_none() {
+            return CANCELLED;
+        }
         // SAFETY: passed on to the caller; the flags are put back before anybody else runs.
         let result = unsafe {
             let flags = sys::call(number::FCNTL, [fd as usize, GET_FLAGS, 0, 0, 0, 0]) as usize;
@@ -141,40 +148,35 @@ unsafe extern "C" fn sendmsg_(fd: c_int, message: usize, flags: c_int, pc: usize
     unsafe { on(fd, OUT, flags & DONTWAIT == 0, number::SENDMSG, args, pc) }
 }
 
-/// Receives, and says from whom. All registers of arguments are taken, so nobody knows where it was called.
-///
-/// # Safety
-/// As libc's.
-#[cfg_attr(panic = "abort", unsafe(no_mangle))]
-pub unsafe extern "C" fn recvfrom(
+unsafe extern "C" fn recvfrom_(
     fd: c_int,
     buffer: usize,
     size: usize,
     flags: c_int,
     address: usize,
     length: usize,
+    pc: usize,
 ) -> c_long {
     let args = [fd as usize, buffer, size, flags as usize, address, length];
     // SAFETY: as above.
-    unsafe { on(fd, IN, flags & DONTWAIT == 0, number::RECVFROM, args, 0) }
+    let result = unsafe { on(fd, IN, flags & DONTWAIT == 0, number::RECVFROM, args, pc) };
+    touched(buffer, result, true, pc);
+    result
 }
 
-/// Sends to somebody. As above.
-///
-/// # Safety
-/// As libc's.
-#[cfg_attr(panic = "abort", unsafe(no_mangle))]
-pub unsafe extern "C" fn sendto(
+unsafe extern "C" fn sendto_(
     fd: c_int,
     buffer: usize,
     size: usize,
     flags: c_int,
     address: usize,
     length: usize,
+    pc: usize,
 ) -> c_long {
+    touched(buffer, size as c_long, false, pc);
     let args = [fd as usize, buffer, size, flags as usize, address, length];
     // SAFETY: as above.
-    unsafe { on(fd, OUT, flags & DONTWAIT == 0, number::SENDTO, args, 0) }
+    unsafe { on(fd, OUT, flags & DONTWAIT == 0, number::SENDTO, args, pc) }
 }
 
 unsafe extern "C" fn recv_(fd: c_int, buffer: usize, size: usize, flags: c_int, pc: usize) -> c_long {
@@ -283,6 +285,16 @@ unsafe extern "C" fn eventfd_write_(fd: c_int, value: u64, pc: usize) -> c_int {
 }
 
 hook! {
+    pipe rsi => pipe_;
+    pipe2 rdx => pipe2_;
+    socketpair r8 => socketpair_;
+    socket rcx => socket_;
+    eventfd rdx => eventfd_;
+}
+
+point! {
+    eventfd_read rdx => eventfd_read_;
+    eventfd_write rdx => eventfd_write_;
     read rcx => read_;
     write rcx => write_;
     readv rcx => readv_;
@@ -295,11 +307,10 @@ hook! {
     accept4 r8 => accept4_;
     connect rcx => connect_;
     close rsi => close_;
-    pipe rsi => pipe_;
-    pipe2 rdx => pipe2_;
-    socketpair r8 => socketpair_;
-    socket rcx => socket_;
-    eventfd rdx => eventfd_;
-    eventfd_read rdx => eventfd_read_;
-    eventfd_write rdx => eventfd_write_;
+}
+
+point! {
+    six
+    recvfrom => recvfrom_;
+    sendto => sendto_;
 }

@@ -11,9 +11,12 @@ extern crate std;
 
 #[macro_use]
 mod hook;
+#[macro_use]
+mod point;
 
 pub mod atomics;
 pub mod c11;
+pub mod cancel;
 pub mod clocks;
 pub mod ends;
 pub mod files;
@@ -26,7 +29,9 @@ pub mod start;
 pub mod strings;
 pub mod sync;
 pub mod syscalls;
+pub mod traits;
 pub mod tsan;
+pub mod wide;
 
 /// Tells a program that is linked to us from others, without starting it.
 #[cfg_attr(panic = "abort", unsafe(export_name = "raddle_runtime_version"))]

@@ -16,6 +16,9 @@ mod number {
     pub(super) const PPOLL: usize = 271;
 }
 
+/// What a call of a thread that is cancelled returns: nobody will know.
+const CANCELLED: c_int = -1;
+
 /// So many milliseconds in nanoseconds; none if they never end.
 fn limit(milliseconds: c_int) -> Option<u64> {
     u64::try_from(milliseconds).ok().map(|limit| limit * 1_000_000)
@@ -29,7 +32,9 @@ unsafe extern "C" fn poll_(polls: *mut Poll, count: usize, milliseconds: c_int, 
         // SAFETY: as above.
         return unsafe { plain(number::POLL, args) } as c_int;
     }
-    io::wait(all, limit(milliseconds), pc);
+    if io::wait(all, limit(milliseconds), pc).is_none() {
+        return CANCELLED;
+    }
     all.iter().filter(|poll| poll.found != 0).count() as c_int
 }
 
@@ -57,7 +62,9 @@ unsafe extern "C" fn select_(
         let limit = limit.map(|t| t.seconds as u64 * 1_000_000_000 + t.nanoseconds as u64 * 1000);
         let ask = |events: i16| move |&fd: &c_int| Poll { fd, events, found: 0 };
         let mut polls: Vec<Poll> = wanted.iter().map(ask(IN)).chain(room.iter().map(ask(OUT))).collect();
-        io::wait(&mut polls, limit, pc);
+        if io::wait(&mut polls, limit, pc).is_none() {
+            return CANCELLED;
+        }
         let nothing = [0u64; 2];
         // The kernel fills in the sets; it has no more to wait for.
         let args =
@@ -86,7 +93,9 @@ unsafe extern "C" fn ppoll_(
     }
     // SAFETY: as above.
     let limit = if moment.is_null() { None } else { unsafe { *moment }.get() };
-    io::wait(all, limit, pc);
+    if io::wait(all, limit, pc).is_none() {
+        return CANCELLED;
+    }
     all.iter().filter(|poll| poll.found != 0).count() as c_int
 }
 
@@ -124,7 +133,9 @@ unsafe extern "C" fn epoll_wait_(
 ) -> c_int {
     let mut wait = milliseconds;
     if active() && io::is_ours(group) {
-        io::wait(&mut [Poll { fd: group, events: IN, found: 0 }], limit(milliseconds), pc);
+        if io::wait(&mut [Poll { fd: group, events: IN, found: 0 }], limit(milliseconds), pc).is_none() {
+            return CANCELLED;
+        }
         wait = 0;
     }
     let args = [group as usize, events, most as usize, wait as usize, 0, 0];
@@ -145,12 +156,15 @@ unsafe extern "C" fn epoll_pwait_(
 }
 
 hook! {
-    poll rcx => poll_;
-    ppoll r8 => ppoll_;
-    select r9 => select_;
     epoll_create rsi => epoll_create_;
     epoll_create1 rsi => epoll_create1_;
     epoll_ctl r8 => epoll_ctl_;
+}
+
+point! {
+    poll rcx => poll_;
+    ppoll r8 => ppoll_;
+    select r9 => select_;
     epoll_wait r8 => epoll_wait_;
     epoll_pwait r9 => epoll_pwait_;
 }
