@@ -2,6 +2,7 @@
 //! number of servers changes nothing but the time.
 
 use super::server::{Reply, Server};
+use crate::interrupt;
 use raddle_explore::target::{Flow, TargetError};
 use raddle_model::Plan;
 use raddle_native::server::reply;
@@ -36,6 +37,10 @@ pub(super) fn sample(
     repeated: bool,
     mut each: impl FnMut(&Reply) -> Result<Flow, TargetError>,
 ) -> Result<(), TargetError> {
+    if interrupt::is_asked() {
+        // Servers may still be at work for a batch that nobody waits for any more.
+        return Ok(());
+    }
     let count = servers.len() as u64;
     let block = if repeated { REPEATED_BLOCK } else { BLOCK };
     let share = |server: u64| Dealt { runs: runs.start + server * block..runs.end, block, servers: count };

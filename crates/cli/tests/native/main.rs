@@ -6,5 +6,6 @@ mod calls;
 mod campaigns;
 mod classes;
 mod determinism;
+mod isolation;
 mod support;
 mod verdicts;
