@@ -119,7 +119,6 @@ pub fn run_judged<T: Target + ?Sized, E: Explorer + ?Sized>(
     let mut campaign = Campaign::new(limits.clone());
     let mut exhausted = Exhausted::No;
     while !campaign.is_over() {
-        let before = campaign.runs;
         let Some(batch) = explorer.next() else {
             exhausted = explorer.exhausted();
             break;
@@ -128,11 +127,14 @@ pub fn run_judged<T: Target + ?Sized, E: Explorer + ?Sized>(
             Batch::Sample { plan, runs } => {
                 let left = limits.runs - campaign.runs;
                 let runs = runs.start..runs.end.min(runs.start.saturating_add(left));
-                target.sample(
-                    &plan,
-                    runs,
-                    &mut Listener { campaign: &mut campaign, explorer, time_is_up },
-                )?;
+                let end = campaign.runs + (runs.end - runs.start);
+                let mut listener =
+                    Listener { campaign: &mut campaign, explorer, time_is_up, stopped: false };
+                target.sample(&plan, runs, &mut listener)?;
+                // A batch that ends early though nobody has said so was interrupted.
+                if !listener.stopped && campaign.runs < end {
+                    campaign.over |= time_is_up();
+                }
                 campaign.examine(target, |run| plan_of_run(&plan, run), judge)?;
             }
             Batch::Record { plan, run: number } => {
@@ -158,8 +160,6 @@ pub fn run_judged<T: Target + ?Sized, E: Explorer + ?Sized>(
                 }
             }
         }
-        // A batch that was interrupted may have ended without a run.
-        campaign.over |= campaign.runs == before && time_is_up();
         progress(&campaign.progress());
     }
     let outlook = explorer.outlook();
@@ -171,6 +171,7 @@ struct Listener<'a, E: ?Sized> {
     campaign: &'a mut Campaign,
     explorer: &'a mut E,
     time_is_up: &'a mut dyn FnMut() -> bool,
+    stopped: bool,
 }
 
 impl<E: Explorer + ?Sized> Sink for Listener<'_, E> {
@@ -178,7 +179,9 @@ impl<E: Explorer + ?Sized> Sink for Listener<'_, E> {
         let wish = self.explorer.learn(digest);
         self.campaign.count(digest);
         self.campaign.over |= (self.time_is_up)();
-        if self.campaign.is_over() { Flow::Stop } else { wish }
+        let flow = if self.campaign.is_over() { Flow::Stop } else { wish };
+        self.stopped |= flow == Flow::Stop;
+        flow
     }
 }
 

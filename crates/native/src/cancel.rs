@@ -148,7 +148,7 @@ impl Run {
             },
         );
         if !at_point {
-            self.sent.push(task, SIGNAL);
+            self.sent.push(Some(task), SIGNAL);
         }
     }
 }

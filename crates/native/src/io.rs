@@ -112,7 +112,8 @@ pub fn after(pc: usize) {
     let ready = with(|run| {
         let mut ready = Vec::new();
         run.waiters.all.retain_mut(|(task, polls)| {
-            let go = ask(polls);
+            // Who waits for nothing in particular tries again whatever happens.
+            let go = polls.is_empty() || ask(polls);
             if go {
                 ready.push(*task);
             }
@@ -125,6 +126,31 @@ pub fn after(pc: usize) {
         let token = with(|run| run.engine.world_mut().token(task));
         arrive(Op::new(Kind::Unpark, token, site));
     }
+}
+
+/// Waits until anything is done to any file: for what the kernel cannot be asked about. None if the thread is cancelled.
+pub fn wait_for_change(pc: usize) -> Option<()> {
+    let (token, site) = with(|run| {
+        let me = run.running;
+        run.waiters.all.push((me, Vec::new()));
+        (run.engine.world_mut().token(me), run.site(pc))
+    });
+    let outcome = cancel::point(Op::new(Kind::Park, token, site));
+    with(|run| {
+        let me = run.running;
+        run.waiters.all.retain(|(task, _)| *task != me);
+    });
+    outcome.map(|_| ())
+}
+
+/// A file is another name of one that the run has made.
+pub fn same(fd: i32, as_fd: i32) {
+    with(|run| {
+        let ours = &mut run.waiters.ours;
+        let family = ours.iter().find(|(known, _)| *known == as_fd).map(|(_, family)| *family);
+        ours.retain(|(known, _)| *known != fd);
+        ours.extend(family.map(|family| (fd, family)));
+    });
 }
 
 /// Waits until one of the files is as asked for. False if the time is over before. Limit in nanoseconds. None if the

@@ -22,6 +22,7 @@ pub mod objects;
 pub mod pages;
 pub mod robust;
 pub mod run;
+pub mod sent;
 pub mod server;
 pub mod shadow;
 pub mod signals;

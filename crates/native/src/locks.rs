@@ -19,6 +19,7 @@ pub mod error {
     #![expect(missing_docs, reason = "the names are the system's")]
     pub const PERMISSION: i32 = 1;
     pub const NO_SUCH: i32 = 3;
+    pub const INTERRUPTED: i32 = 4;
     pub const AGAIN: i32 = 11;
     pub const BUSY: i32 = 16;
     pub const INVALID: i32 = 22;

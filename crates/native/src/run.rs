@@ -6,12 +6,13 @@ use crate::atomic::Atomic;
 use crate::blocks::Blocks;
 use crate::calls::{self, Calls};
 use crate::cancel::Cancel;
-use crate::deferred::{self, Sent};
+use crate::deferred;
 use crate::fiber::{self, Fiber, Stack};
 use crate::futex::Queue;
 use crate::io::Waiters;
 use crate::objects::Objects;
 use crate::robust::Robust;
+use crate::sent::{self, Sent};
 use crate::site::Modules;
 use crate::watch::Watch;
 use alloc::boxed::Box;
@@ -51,6 +52,8 @@ pub struct Thread {
     pub cancel: Cancel,
     /// What the program calls it.
     pub name: Vec<u8>,
+    /// Signals that it does not want to hear of now.
+    pub mask: u64,
 }
 
 impl Thread {
@@ -65,6 +68,7 @@ impl Thread {
             draws: 0,
             cancel: Cancel::default(),
             name: Vec::new(),
+            mask: 0,
         }
     }
 }
@@ -181,8 +185,9 @@ pub fn arrive(op: Op) -> Outcome {
         Turn::Theirs(next) => {
             switch(next);
             let outcome = with(|run| run.engine.outcome(me));
-            if with(|run| !run.sent.is_empty()) {
-                deferred::handle_sent();
+            // Who was interrupted goes on with what it was about to do; from a condition variable it just comes back.
+            if with(|run| !run.sent.is_empty()) && sent::handle() && op.kind != Kind::Wake {
+                return arrive(op);
             }
             outcome
         }
@@ -237,6 +242,7 @@ pub fn spawn(
         run.several = true;
         run.threads.push(Thread::new(fiber, Some(run.running)));
         run.threads[task.index()].detached = detached;
+        run.threads[task.index()].mask = run.threads[run.running.index()].mask;
     });
     switch(task);
     Some(task)

@@ -21,6 +21,7 @@ pub mod clocks;
 pub mod ends;
 pub mod files;
 pub mod memory;
+pub mod names;
 pub mod polls;
 pub mod processes;
 pub mod pthread;

@@ -18,7 +18,7 @@ macro_rules! point {
     ($($name:ident $register:ident => $inner:path;)*) => {$(
         point! { @one $name, concat!("mov ", stringify!($register), ", [rsp]"), "sub rsp, 8", $inner }
     )*};
-    (six $($name:ident => $inner:path;)*) => {$(
+    (six: $($name:ident => $inner:path;)*) => {$(
         point! { @one $name, "", "push [rsp]", $inner }
     )*};
     (@one $name:ident, $tell:expr, $align:expr, $inner:path) => {

@@ -14,6 +14,7 @@ mod number {
     pub(super) const EPOLL_CTL: usize = 233;
     pub(super) const EPOLL_WAIT: usize = 232;
     pub(super) const PPOLL: usize = 271;
+    pub(super) const PSELECT6: usize = 270;
 }
 
 /// What a call of a thread that is cancelled returns: nobody will know.
@@ -75,6 +76,39 @@ unsafe extern "C" fn select_(
     let args = [count as usize, reads as usize, writes as usize, others as usize, limit as usize, 0];
     // SAFETY: as above.
     unsafe { plain(number::SELECT, args) as c_int }
+}
+
+/// As `select`, with nanoseconds and a mask of signals, which counts only in the kernel.
+unsafe extern "C" fn pselect_(
+    count: c_int,
+    reads: *mut u64,
+    writes: *mut u64,
+    others: *mut c_void,
+    limit: *const TimeSpec,
+    mask: *const c_void,
+    pc: usize,
+) -> c_int {
+    let ours = |set: *mut u64| members(set, count).into_iter().any(io::is_ours);
+    if !ours(reads) && !ours(writes) {
+        let pair = [mask as usize, 8];
+        let args = [
+            count as usize,
+            reads as usize,
+            writes as usize,
+            others as usize,
+            limit as usize,
+            pair.as_ptr() as usize,
+        ];
+        // SAFETY: as above.
+        return unsafe { plain(number::PSELECT6, args) } as c_int;
+    }
+    // SAFETY: as above.
+    unsafe {
+        let short = |limit: TimeSpec| TimeSpec { nanoseconds: limit.nanoseconds / 1000, ..limit };
+        let limit = (!limit.is_null()).then(|| short(*limit));
+        let limit = limit.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
+        select_(count, reads, writes, others, limit, pc)
+    }
 }
 
 unsafe extern "C" fn ppoll_(
@@ -167,4 +201,9 @@ point! {
     select r9 => select_;
     epoll_wait r8 => epoll_wait_;
     epoll_pwait r9 => epoll_pwait_;
+}
+
+point! {
+    six:
+    pselect => pselect_;
 }
