@@ -1,5 +1,5 @@
 //! The controller's side of a fork server: a program that was started and waits for plans. What the messages look
-//! like is said in `crates/native/src/server.rs`.
+//! like is said in `crates/native/src/server`.
 
 use crate::interrupt;
 use crate::problem::Problem;
@@ -13,7 +13,7 @@ use raddle_wire::plan;
 use std::ffi::{CStr, OsString};
 use std::fs::File;
 use std::io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
-use std::io::{self, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::ops::Range;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
@@ -85,7 +85,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// A program that waits for plans. It ends when this is dropped.
 pub(super) struct Server {
     child: Child,
-    stream: UnixStream,
+    stream: BufReader<UnixStream>,
     hang: Duration,
     beginning: Beginning,
     stdout: PathBuf,
@@ -138,6 +138,8 @@ impl Server {
         let stream = started.accept(&listener, program)?;
         let child = started.child.take().expect("it has just been started");
         let (hang, beginning) = (program.hang, program.beginning.clone());
+        // Reports of quick runs come many at a time.
+        let stream = BufReader::with_capacity(1 << 16, stream);
         let mut server = Server { child, stream, hang, beginning, stdout, stderr, _directory: directory };
         let ready = server.receive()?;
         if ready.kind != reply::READY {
@@ -190,7 +192,7 @@ impl Server {
         message.extend(flags.to_le_bytes());
         message.extend(entry.to_le_bytes());
         message.extend(plan);
-        self.stream.write_all(&message).map_err(|_| self.gone())
+        self.stream.get_mut().write_all(&message).map_err(|_| self.gone())
     }
 
     /// What the server says next.

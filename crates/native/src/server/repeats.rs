@@ -67,6 +67,10 @@ pub(super) fn repeat(request: &Request, first: u64, main: Main, prepare: fn()) -
     // SAFETY: see `Slot`.
     unsafe { *REPEATING.0.get() = Some(Box::new(Repeating { driver: Fiber::main(), main })) };
     let here = repeating().expect("raddle bug: it was just made");
+    // Mostly there is nothing to read, and nothing to be rewound.
+    // SAFETY: no memory is involved.
+    let reads = unsafe { sys::call3(nr::LSEEK, 0, 0, END) } > 0;
+    rewind_input();
     with(|run| run.engine.analysis_mut().shadow.reuse());
     let mut now = nanoseconds();
     for number in first..request.last {
@@ -78,8 +82,9 @@ pub(super) fn repeat(request: &Request, first: u64, main: Main, prepare: fn()) -
             }
         }
         shared.run.store(number, Ordering::Relaxed);
-        // SAFETY: standard input is rewound if it is a file.
-        unsafe { sys::call3(nr::LSEEK, 0, 0, 0) };
+        if reads {
+            rewind_input();
+        }
         prepare();
         let task = with(|run| run.begin_again(&request.plan, stack, begin as *const () as usize));
         copies::start(request, number);
@@ -92,6 +97,15 @@ pub(super) fn repeat(request: &Request, first: u64, main: Main, prepare: fn()) -
     outbox.send();
     shared.done.store(1, Ordering::Relaxed);
     sys::exit(0)
+}
+
+/// Counted from the end.
+const END: usize = 2;
+
+/// Standard input is read from its beginning, if it is a file.
+fn rewind_input() {
+    // SAFETY: no memory is involved.
+    unsafe { sys::call3(nr::LSEEK, 0, 0, 0) };
 }
 
 /// Where a run begins, on its own stack.
