@@ -1,7 +1,7 @@
 //! `raddle run`: runs a native program under control, again and again, each time under another interleaving.
 
 use crate::cc::program;
-use crate::native::{Isolation, NativeTarget, Program, found};
+use crate::native::{Beginning, Isolation, NativeTarget, Program, found};
 use crate::output::{self, Format};
 use crate::problem::Problem;
 use crate::suppressed::Suppressed;
@@ -42,15 +42,19 @@ pub(crate) struct Args {
     /// what comes after a loop that looks a few times and then blocks
     #[arg(long, value_enum, default_value_t)]
     spin: Spin,
-    /// What keeps runs apart
-    #[arg(long, value_enum, default_value_t)]
-    isolation: Isolation,
     /// How many runs go on at the same time; it changes nothing but the time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
     jobs: u64,
     /// Distinct failures that are no races after which to stop; 0 is never
     #[arg(long, value_name = "N", default_value_t = 1)]
     stop_after: u64,
+    /// How runs are kept apart: each in a copy of the process, or by calling main again, which is many times quicker
+    /// and right for programs that begin anew by themselves. Every 1,000th run is done both ways and compared
+    #[arg(long, value_enum, default_value_t)]
+    isolation: Isolation,
+    /// A function without arguments that is called in place of main
+    #[arg(long, value_name = "FUNCTION")]
+    entry: Option<String>,
     /// Whether data races are reported
     #[arg(long, value_enum, default_value_t)]
     races: Races,
@@ -127,6 +131,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         arguments: args.arguments.clone(),
         stdin: standard_input()?,
         hang: Duration::from_millis(args.hang_ms),
+        beginning: match (&args.entry, args.isolation) {
+            (Some(function), _) => Beginning::at(&fit.path, function)?,
+            (None, Isolation::InProcess) => Beginning::Main,
+            (None, _) => Beginning::Process,
+        },
         isolation: args.isolation,
     };
     let strategy = raddle_policy::parse(&args.strategy).map_err(|error| Problem::new(error.message, ""))?;

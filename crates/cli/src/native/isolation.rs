@@ -2,7 +2,7 @@
 
 use super::server::Reply;
 use raddle_native::reset::SPEECHLESS;
-use raddle_native::server::{CHECKED, RESET};
+use raddle_native::server::{CHECKED, REPEATED, RESET};
 
 use std::collections::BTreeMap;
 
@@ -12,6 +12,8 @@ pub(crate) enum Isolation {
     /// Each run is a process of its own
     #[default]
     Fork,
+    /// Main is called again in the same process, and nothing is put back: for programs that begin anew by themselves
+    InProcess,
     /// What a run has changed is undone; a run with something that cannot be undone gets a process of its own
     Reset,
     /// As `fork`, with what runs write made part of `runs_digest`
@@ -27,15 +29,25 @@ impl Isolation {
     pub(super) fn flags(self) -> u32 {
         match self {
             Isolation::Fork => 0,
+            Isolation::InProcess => REPEATED,
             Isolation::Reset => RESET,
             Isolation::ForkChecked => CHECKED,
             Isolation::ResetChecked => RESET | CHECKED,
         }
     }
 
+    /// How the same runs are done one by one.
+    pub(super) fn one_by_one(self) -> Isolation {
+        match self {
+            Isolation::ForkChecked | Isolation::ResetChecked => Isolation::ForkChecked,
+            _ => Isolation::Fork,
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Isolation::Fork | Isolation::ForkChecked => "fork",
+            Isolation::InProcess => "in-process",
             Isolation::Reset | Isolation::ResetChecked => "reset",
         }
     }

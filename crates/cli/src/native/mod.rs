@@ -8,5 +8,5 @@ mod server;
 mod target;
 
 pub(crate) use isolation::Isolation;
-pub(crate) use server::Program;
+pub(crate) use server::{Beginning, Program};
 pub(crate) use target::NativeTarget;

@@ -1,7 +1,9 @@
 //! A range of runs, dealt out to several servers. What came of them is told in the order of their numbers, so the
 //! number of servers changes nothing but the time.
 
+use super::isolation::Isolation;
 use super::server::{Reply, Server};
+use crate::interrupt;
 use raddle_explore::target::{Flow, TargetError};
 use raddle_model::Plan;
 use raddle_native::server::reply;
@@ -9,7 +11,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Runs that are asked for at a time, at first: few enough that nobody waits for long.
+/// Runs that are asked for at a time: enough that asking costs nothing, few enough that nobody waits for long.
 const BLOCK: u64 = 64;
 /// A server that does a block in less than this is asked for more at a time: asking costs something, too.
 const SHORT: Duration = Duration::from_millis(40);
@@ -27,15 +29,20 @@ pub(super) fn sample(
     servers: &mut [Server],
     plan: &Plan,
     mut runs: Range<u64>,
+    isolation: Isolation,
     mut each: impl FnMut(&Reply) -> Result<Flow, TargetError>,
 ) -> Result<(), TargetError> {
+    if interrupt::is_asked() {
+        // Servers may still be at work for a batch that nobody waits for any more.
+        return Ok(());
+    }
     let mut size = BLOCK;
     // Servers at work and how many runs they do, in the order of their blocks.
     let mut busy = VecDeque::new();
     for (at, server) in servers.iter_mut().enumerate() {
         if let Some(block) = next(&mut runs, size) {
             busy.push_back((at, block.end - block.start));
-            server.request(plan, block, false)?;
+            server.sample(plan, block, isolation)?;
         }
     }
     while let Some(&(at, mut left)) = busy.front() {
@@ -56,7 +63,7 @@ pub(super) fn sample(
         }
         if let Some(block) = next(&mut runs, size) {
             busy.push_back((at, block.end - block.start));
-            servers[at].request(plan, block, false)?;
+            servers[at].sample(plan, block, isolation)?;
         }
     }
     Ok(())

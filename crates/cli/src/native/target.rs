@@ -1,7 +1,7 @@
 //! A native program as something that explorers can run.
 
 use super::callers::Callers;
-use super::isolation::Alone;
+use super::isolation::{Alone, Isolation};
 use super::sampling;
 use super::server::{Program, Reply, Server};
 use raddle_explore::target::{
@@ -17,6 +17,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+
+/// Of the runs that are done in one process, every so many is done in a process of its own, too.
+const CHECK_EVERY: u64 = 1_000;
 
 /// A native program.
 ///
@@ -163,12 +166,12 @@ impl NativeTarget {
     fn digest_more(&mut self, digest: &Digest, status: i32) {
         let mut label = mix(digest.run, digest.steps);
         if let Verdict::Failed(failure) = &digest.verdict {
-            label = failure
-                .message
-                .bytes()
-                .fold(mix(label, failure.kind as u64), |hash, byte| mix(hash, byte.into()));
+            let mixed = mix(label, failure.kind as u64);
+            label = failure.message.bytes().fold(mixed, |hash, byte| mix(hash, byte.into()));
         }
-        let words = [digest.fingerprint as u64, (digest.fingerprint >> 64) as u64, status as u64];
+        let checked = self.program.isolation.one_by_one() == Isolation::ForkChecked;
+        let written = if checked { status as u64 } else { 0 };
+        let words = [digest.fingerprint as u64, (digest.fingerprint >> 64) as u64, written];
         let label = words.into_iter().fold(label, mix);
         self.runs_digest = self.runs_digest.chain(label, Wide::START);
     }
@@ -185,6 +188,31 @@ impl NativeTarget {
             None => race.message,
         };
         RaceFound { sites: race.sites, message }
+    }
+
+    /// A run that was one of many in its process is done in a process of its own: the two must agree.
+    fn check(&mut self, plan: &Plan, digest: &mut Digest) -> Result<(), TargetError> {
+        self.recorder.sample(plan, digest.run..digest.run + 1, Isolation::Fork)?;
+        let reply = self.recorder.receive()?;
+        let (alone, _) = self.digest(&reply, digest.run, digest.seed)?;
+        let done = self.recorder.receive()?;
+        assert!(done.kind == reply::DONE, "raddle bug: one run was asked for and there is more");
+        let differ = alone.fingerprint != digest.fingerprint
+            || alone.steps != digest.steps
+            || alone.verdict != digest.verdict;
+        if differ {
+            digest.verdict = Verdict::Failed(Failure {
+                kind: FailureKind::Nondeterminism,
+                message: format!(
+                    "run {} is another one in a process of its own: {} steps there, {} here. The program keeps \
+                     something from one call to the next; run it with --isolation fork",
+                    digest.run, alone.steps, digest.steps
+                ),
+                tasks: Vec::new(),
+                sites: Vec::new(),
+            });
+        }
+        Ok(())
     }
 
     /// The first run of a campaign is done on the other server, too, whether it fails or not: the two must agree.
@@ -263,7 +291,7 @@ fn cycle(edges: Vec<report::Edge>) -> CycleFound {
 
 impl Target for NativeTarget {
     fn run(&mut self, plan: &Plan) -> Result<Run, TargetError> {
-        self.recorder.request(plan, 0..1, true)?;
+        self.recorder.record(plan)?;
         let reply = self.recorder.receive()?;
         let (digest, recorded) = self.digest(&reply, 0, plan.seed)?;
         self.output = self.recorder.output();
@@ -282,7 +310,8 @@ impl Target for NativeTarget {
 
     fn sample(&mut self, plan: &Plan, runs: Range<u64>, sink: &mut dyn Sink) -> Result<(), TargetError> {
         let mut samplers = std::mem::take(&mut self.samplers);
-        let result = sampling::sample(&mut samplers, plan, runs, |reply| {
+        let isolation = self.program.isolation;
+        let result = sampling::sample(&mut samplers, plan, runs, isolation, |reply| {
             if reply.kind == reply::ALONE {
                 self.alone.note(reply);
                 return Ok(Flow::Continue);
@@ -291,6 +320,8 @@ impl Target for NativeTarget {
             self.digest_more(&digest, reply.status);
             if reply.run == 0 {
                 self.compare(plan, &mut digest)?;
+            } else if isolation == Isolation::InProcess && reply.run.is_multiple_of(CHECK_EVERY) {
+                self.check(plan, &mut digest)?;
             }
             Ok(sink.run(&digest))
         });

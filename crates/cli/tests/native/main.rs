@@ -7,6 +7,7 @@ mod calls;
 mod campaigns;
 mod classes;
 mod determinism;
+mod isolation;
 mod reset;
 mod support;
 mod verdicts;

@@ -17,8 +17,8 @@ mod pages;
 mod sides;
 pub(crate) mod undo;
 
-use crate::errand::Errand;
 use crate::fiber;
+use crate::server::Errand;
 use crate::sys;
 use core::sync::atomic::{AtomicPtr, Ordering};
 use outside::Outside;
@@ -52,7 +52,7 @@ pub fn is_on() -> bool {
 
 /// Does the errand's runs one after the other. Returns once for each, with its number: in this process, or in a copy
 /// of its own. Not at all once there are none left.
-pub(crate) fn enter(errand: Errand) -> u64 {
+pub(crate) fn enter(mut errand: Errand) -> u64 {
     let Some(room) = outside::map() else {
         errand.unfit(b"no address space for a snapshot");
     };
@@ -63,7 +63,7 @@ pub(crate) fn enter(errand: Errand) -> u64 {
     outside.errand = errand;
     OUTSIDE.store(room, Ordering::Relaxed);
     if !guard::begin() {
-        errand.unfit(b"system calls cannot be looked at (Syscall User Dispatch is not there)");
+        outside.errand.unfit(b"system calls cannot be looked at (Syscall User Dispatch is not there)");
     }
     outside.begin(control as *const () as usize);
     let (from, to, fs) = (&raw mut outside.start, outside.control, fiber::thread_pointer());

@@ -3,7 +3,7 @@
 use super::End;
 use super::pages::{Pages, Room};
 use super::undo::Undo;
-use crate::errand::Errand;
+use crate::server::Errand;
 use crate::sys;
 use core::ops::Range;
 
