@@ -105,9 +105,13 @@ impl Pages {
         let text = unsafe { core::slice::from_raw_parts(self.room.text, length) };
         for line in text.split(|&byte| byte == b'\n') {
             let Some(mapping) = Mapping::parse(line) else { continue };
-            let ours = outside.0 <= mapping.start && mapping.end <= outside.1;
-            if mapping.writable && !ours {
-                self.keep(&mapping)?;
+            // The kernel makes one mapping of neighbours.
+            let before = Mapping { end: mapping.end.min(outside.0), ..mapping };
+            let behind = Mapping { start: mapping.start.max(outside.1), ..mapping };
+            for part in [before, behind] {
+                if part.writable && part.start < part.end {
+                    self.keep(&part)?;
+                }
             }
         }
         // From here on writes are noted.
