@@ -14,6 +14,7 @@ use raddle_analysis::hapset::Growth;
 use raddle_analysis::statistics::{Distinct, Estimate};
 use raddle_model::{Failure, FailureKind, Plan, SiteId, Verdict};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// When to stop, and what to report.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -90,6 +91,8 @@ pub struct Summary {
     pub fingerprints: Distinct,
     /// HaPSets of the runs that did not fail; nothing if the target was not asked for them.
     pub hapsets: Growth,
+    /// The time that went into a search itself, not into its runs. It is only told.
+    pub search_time: Duration,
 }
 
 /// Runs a campaign. `time_is_up` is asked after every run and should be cheap; `progress` is told
@@ -129,7 +132,8 @@ pub fn run<T: Target + ?Sized, E: Explorer + ?Sized>(
                 campaign.examine(target, |_| plan.clone())?;
             }
             Batch::Search(search) => {
-                let Searched { search, runs, over } = target.search(search, campaign.runs..limits.runs)?;
+                let Searched { search, runs, over, spent } = target.search(search, campaign.runs..limits.runs)?;
+                campaign.search_time += spent;
                 for run in runs {
                     campaign.count(&run.digest);
                     campaign.over |= time_is_up();
@@ -191,6 +195,7 @@ struct Campaign {
     controlled: bool,
     weak_orders: bool,
     over: bool,
+    search_time: Duration,
 }
 
 impl Campaign {
@@ -211,6 +216,7 @@ impl Campaign {
             cycles: Vec::new(),
             controlled: false,
             weak_orders: false,
+            search_time: Duration::ZERO,
         }
     }
 
@@ -323,6 +329,7 @@ impl Campaign {
             outlook: None,
             fingerprints: self.fingerprints,
             hapsets: self.hapsets,
+            search_time: self.search_time,
         }
     }
 }

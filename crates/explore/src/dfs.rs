@@ -27,8 +27,8 @@ impl Dfs {
 }
 
 impl Search for Dfs {
-    fn next(&mut self) -> Option<Request> {
-        self.tree.next()
+    fn next(&mut self, request: &mut Request) -> bool {
+        self.tree.next(request)
     }
 
     fn learn(&mut self, _: &Plan, trace: &Trace, _: &Verdict) {

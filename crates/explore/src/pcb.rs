@@ -37,16 +37,16 @@ impl Pcb {
 }
 
 impl Search for Pcb {
-    fn next(&mut self) -> Option<Request> {
-        if let Some(request) = self.tree.next() {
-            return Some(request);
+    fn next(&mut self, request: &mut Request) -> bool {
+        if self.tree.next(request) {
+            return true;
         }
         if !self.grows || !self.tree.pruned() {
-            return None;
+            return false;
         }
         self.bound += 1;
         self.tree = Tree::new(Some(self.bound));
-        self.tree.next()
+        self.tree.next(request)
     }
 
     fn learn(&mut self, _: &Plan, trace: &Trace, _: &Verdict) {

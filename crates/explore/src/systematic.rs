@@ -6,12 +6,13 @@
 use crate::explorer::{Batch, Exhausted, Explorer};
 use crate::outlook::Outlook;
 use crate::target::{Digest, Flow, Run, Searcher};
+use alloc::sync::Arc;
 use core::any::Any;
 use raddle_model::plan::{Step, Steps};
 use raddle_model::trace::{Log, Reached};
 use raddle_model::{Plan, SiteId, Tail, Trace, Verdict};
 
-/// What the next run shall do.
+/// What the next run shall do. It is used again for the run after that, for its memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
     /// Its first steps; the first one is main before its first scheduling point.
@@ -22,17 +23,18 @@ pub struct Request {
     pub random: Option<u64>,
 }
 
-impl Request {
-    /// These steps, then quietly.
-    pub fn new(steps: Vec<Step>) -> Request {
-        Request { steps, sleep: Vec::new(), random: None }
+impl Default for Request {
+    /// Quietly from the beginning.
+    fn default() -> Request {
+        Request { steps: vec![Step::default()], sleep: Vec::new(), random: None }
     }
 }
 
 /// A search through the runs of a program, or through its partial orders.
 pub trait Search: Clone + Send + 'static {
-    /// What to run next; none if nothing is left.
-    fn next(&mut self) -> Option<Request>;
+    /// What to run next; false if nothing is left. Before the first run the request is the default one, later its
+    /// steps are those of the run before, and nobody sleeps.
+    fn next(&mut self, request: &mut Request) -> bool;
 
     /// The run that was asked for has ended.
     fn learn(&mut self, plan: &Plan, trace: &Trace, verdict: &Verdict);
@@ -89,7 +91,9 @@ pub struct Systematic<S> {
 #[derive(Clone, Debug)]
 struct Core<S> {
     search: S,
-    plan: Plan,
+    // The conditions of all runs, and the steps of the last. Nobody else has it when the next one is asked for.
+    plan: Arc<Plan>,
+    seed: u64,
     timeouts_max: u32,
     // Whether the last run showed new points.
     grown: bool,
@@ -108,9 +112,11 @@ impl<S: Search> Systematic<S> {
     pub fn new(search: S, mut plan: Plan) -> Systematic<S> {
         plan.prefix = Default::default();
         plan.points.releases = true;
+        plan.tail = Tail::Steps(Steps::default());
         let core = Core {
             search,
-            plan,
+            seed: plan.seed,
+            plan: Arc::new(plan),
             timeouts_max: TIMEOUTS_MAX,
             grown: false,
             reached: Reached::default(),
@@ -136,10 +142,9 @@ impl<S: Search> Systematic<S> {
 impl<S: Search> Core<S> {
     /// Sites that must be points from now on.
     fn add_points(&mut self, sites: impl IntoIterator<Item = SiteId>) {
-        let accesses = &mut self.plan.points.accesses;
         for site in sites {
-            if let Err(at) = accesses.binary_search(&site) {
-                accesses.insert(at, site);
+            if let Err(at) = self.plan.points.accesses.binary_search(&site) {
+                Arc::make_mut(&mut self.plan).points.accesses.insert(at, site);
                 self.grown = true;
             }
         }
@@ -147,20 +152,32 @@ impl<S: Search> Core<S> {
 }
 
 impl<S: Search> Searcher for Core<S> {
-    fn next(&mut self) -> Option<Plan> {
+    fn next(&mut self) -> Option<Arc<Plan>> {
+        let Plan { seed, tail: Tail::Steps(steps), .. } = Arc::make_mut(&mut self.plan) else {
+            unreachable!("raddle bug: a search without steps");
+        };
+        let Steps { steps: first, sleep, .. } = steps;
+        sleep.clear();
         if core::mem::take(&mut self.grown) {
             // What was run so far had fewer points: only a pass in which none is learned counts.
             self.search.restart();
             self.reached = Reached::default();
+            first.clear();
         }
-        let Some(Request { steps, sleep, random }) = self.search.next() else {
-            self.over = true;
-            return None;
+        first.resize_with(first.len().max(1), Step::default);
+        let (all, asleep) = (core::mem::take(first), core::mem::take(sleep));
+        let mut request = Request { steps: all, sleep: asleep, random: None };
+        self.over = !self.search.next(&mut request);
+        let Request { steps: all, sleep: asleep, random } = request;
+        *steps = Steps {
+            steps: all,
+            sleep: asleep,
+            run_on: true,
+            timeouts_max: self.timeouts_max,
+            random: random.is_some(),
         };
-        let timeouts_max = self.timeouts_max;
-        let steps = Steps { steps, sleep, run_on: true, timeouts_max, random: random.is_some() };
-        let seed = random.unwrap_or(self.plan.seed);
-        Some(Plan { seed, tail: Tail::Steps(steps), ..self.plan.clone() })
+        *seed = random.unwrap_or(self.seed);
+        (!self.over).then(|| self.plan.clone())
     }
 
     fn learn(&mut self, plan: &Plan, digest: &Digest, trace: &Trace) {

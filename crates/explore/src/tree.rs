@@ -82,26 +82,31 @@ impl Tree {
         self.sizes.outlook(self.stack.iter().map(|branch| branch.count() - 1 - branch.taken))
     }
 
-    /// The next path; none if all have been walked.
-    pub(crate) fn next(&mut self) -> Option<Request> {
+    /// The next path; false if all have been walked.
+    pub(crate) fn next(&mut self, request: &mut Request) -> bool {
         if self.begun && !self.advance() {
-            return None;
+            return false;
         }
         self.begun = true;
-        let mut steps = vec![Step::default()];
+        let steps = &mut request.steps;
+        steps[0].choices.clear();
+        let mut last = 0;
         for branch in &self.stack {
             match &branch.options {
                 Options::Tasks(tasks) => {
-                    steps.push(Step { task: tasks[branch.option()].0, choices: Vec::new() });
+                    last += 1;
+                    if last == steps.len() {
+                        steps.push(Step::default());
+                    }
+                    steps[last].task = tasks[branch.option()].0;
+                    steps[last].choices.clear();
                 }
-                Options::Values(_) => {
-                    let step = steps.last_mut().expect("raddle bug: a path without a beginning");
-                    step.choices.push(branch.option() as u32);
-                }
+                Options::Values(_) => steps[last].choices.push(branch.option() as u32),
             }
         }
-        let random = self.dice.as_mut().map(Rng::next_u64);
-        Some(Request { random, ..Request::new(steps) })
+        steps.truncate(last + 1);
+        request.random = self.dice.as_mut().map(Rng::next_u64);
+        true
     }
 
     fn advance(&mut self) -> bool {

@@ -152,6 +152,11 @@ impl Report {
         }
     }
 
+    /// The time that went into a search itself, not into its runs, in seconds; 0 for a strategy that is none.
+    pub fn search_seconds(&self) -> f64 {
+        self.summary.search_seconds
+    }
+
     /// HaPSet coverage: number of pairs of statements; `None` if it was not measured.
     pub fn hapset_pairs(&self) -> Option<u64> {
         self.summary.hapset.as_ref().map(|hapset| hapset.pairs)
@@ -229,6 +234,7 @@ pub(crate) fn report(
         runs_left: summary
             .outlook
             .map(|left| [left.low, left.about, left.high].map(|runs| runs.round() as u64)),
+        search_seconds: summary.search_time.as_secs_f64(),
         failing_runs: progress.failing_runs,
         failures: found.iter().map(listed).collect(),
         warnings: warnings.iter().map(Warning::summary).collect(),
