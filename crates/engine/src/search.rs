@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 use raddle_model::plan::Steps;
 use raddle_model::trace::{Chosen, Log, Picked, Reached};
 use raddle_model::{
-    Event, Failure, FailureKind, Kind, Mode, Op, Outcome, SiteId, Tail, TaskId, TaskSet, Trace, Verdict, World,
+    Event, Failure, FailureKind, Kind, Mode, Op, Outcome, SiteId, Tail, TaskId, TaskSet, Trace, Verdict,
+    World,
 };
 
 /// Nothing of it costs anything but a branch in other runs.

@@ -132,7 +132,8 @@ pub fn run<T: Target + ?Sized, E: Explorer + ?Sized>(
                 campaign.examine(target, |_| plan.clone())?;
             }
             Batch::Search(search) => {
-                let Searched { search, runs, over, spent } = target.search(search, campaign.runs..limits.runs)?;
+                let Searched { search, runs, over, spent } =
+                    target.search(search, campaign.runs..limits.runs)?;
                 campaign.search_time += spent;
                 for run in runs {
                     campaign.count(&run.digest);

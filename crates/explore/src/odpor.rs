@@ -61,10 +61,11 @@ pub struct Odpor {
     path: Path,
     /// Its steps.
     letters: Vec<Letter>,
-    /// One for each of its steps that the search has not left for good.
+    /// One for each of its steps that the search has not left for good, and behind them some that it has, for their
+    /// memory.
     nodes: Vec<Node>,
-    /// Nodes that were left, for their memory.
-    spare: Vec<Node>,
+    /// Number of the former.
+    depth: usize,
     /// In the order of the later steps.
     races: Vec<Race>,
     /// The branch that the run that was asked for takes from the last node.
@@ -193,8 +194,7 @@ impl Odpor {
                 let choices = &mut other.more.get_or_insert_default().choices;
                 choices.truncate(position);
                 choices.push(value);
-                let covers =
-                    |sleeper: &Letter| sleeper.relation(&other, known) != Relation::Conflict;
+                let covers = |sleeper: &Letter| sleeper.relation(&other, known) != Relation::Conflict;
                 if !node.asleep.iter().any(covers) {
                     let steps = &mut scratch.steps;
                     steps.clear();
@@ -267,25 +267,24 @@ impl Odpor {
         self.scratch.rivals = races;
     }
 
-    /// Forgets the last node.
-    fn leave(&mut self) {
-        let Some(mut node) = self.nodes.pop() else { return };
-        node.asleep.clear();
-        node.branches.clear();
-        self.spare.push(node);
-    }
-
     /// The state before a new step: who still sleeps, and what is left of the branch.
-    fn enter(&mut self, number: usize, branches: Vec<Branch>) {
-        let mut node = self.spare.pop().unwrap_or_default();
-        node.branches = branches;
-        if let Some(before) = number.checked_sub(1) {
-            let taken = &self.letters[before];
-            let objects = self.path.stops[before].objects;
-            let sleeps = |other: &&Letter| other.relation(taken, objects) == Relation::Apart;
-            node.asleep.extend(self.nodes[before].asleep.iter().filter(sleeps).cloned());
+    fn enter(&mut self, branches: Vec<Branch>) {
+        let number = self.depth;
+        self.depth += 1;
+        if self.nodes.len() < self.depth {
+            self.nodes.push(Node::default());
         }
-        self.nodes.push(node);
+        let (before, rest) = self.nodes.split_at_mut(number);
+        let node = &mut rest[0];
+        node.branches = branches;
+        node.asleep.clear();
+        if let Some(before) = before.last()
+            && !before.asleep.is_empty()
+        {
+            let (taken, objects) = (&self.letters[number - 1], self.path.stops[number - 1].objects);
+            let sleeps = |other: &&Letter| other.relation(taken, objects) == Relation::Apart;
+            node.asleep.extend(before.asleep.iter().filter(sleeps).cloned());
+        }
     }
 }
 
@@ -295,13 +294,13 @@ impl Search for Odpor {
             self.begun = true;
             return true;
         }
-        while let Some(number) = self.nodes.len().checked_sub(1) {
+        while let Some(number) = self.depth.checked_sub(1) {
             // A step that a bound forbids was asked for and not taken.
             let taken = self.letters.get(number);
             self.sizes.end(number, self.runs);
             let node = &mut self.nodes[number];
             if node.branches.is_empty() {
-                self.leave();
+                self.depth = number;
                 continue;
             }
             node.asleep.extend(taken.cloned());
@@ -317,26 +316,24 @@ impl Search for Odpor {
 
     fn learn(&mut self, plan: &Plan, trace: &Trace, _: &Verdict) {
         self.runs += 1;
-        let known = self.nodes.len().saturating_sub(1);
+        let known = self.depth.saturating_sub(1);
         self.path.follow(trace, known);
         self.spell(known);
         let races = self.races.partition_point(|race| race.later < known);
         self.races.truncate(races);
         let mut branch = self.taking.take();
         for number in known..self.path.stops.len() {
-            if number == self.nodes.len() {
+            if number == self.depth {
                 let (next, others) = branch.map_or((None, Vec::new()), Branch::after);
                 branch = next;
-                self.enter(number, others);
+                self.enter(others);
                 self.sizes.begin(number, self.runs - 1);
             }
             let (letter, objects) = (&self.letters[number], self.path.stops[number].objects);
             let sleeps = |other: &Letter| other.relation(letter, objects) == Relation::Same;
             if self.nodes[number].asleep.iter().any(sleeps) {
                 self.redundant += 1;
-                while self.nodes.len() > number {
-                    self.leave();
-                }
+                self.depth = number;
                 return;
             }
             self.add_choices(number);
@@ -349,7 +346,9 @@ impl Search for Odpor {
     }
 
     fn outlook(&self) -> Option<Outlook> {
-        Some(self.sizes.outlook(self.nodes.iter().map(|node| node.branches.iter().map(Branch::leaves).sum())))
+        Some(self.sizes.outlook(
+            self.nodes[..self.depth].iter().map(|node| node.branches.iter().map(Branch::leaves).sum()),
+        ))
     }
 }
 

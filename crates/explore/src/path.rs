@@ -11,7 +11,9 @@ use crate::wakeup::STABLE;
 use core::ops::Range;
 use raddle_model::plan::Step;
 use raddle_model::trace::Log;
-use raddle_model::{Access, Event, Kind, ObjectId, Op, Outcome, Plan, SiteId, Span, TaskId, TaskSet, Trace, hash};
+use raddle_model::{
+    Access, Event, Kind, ObjectId, Op, Outcome, Plan, SiteId, Span, TaskId, TaskSet, Trace, hash,
+};
 
 /// From one scheduling point to the next.
 #[derive(Clone, Debug)]
@@ -33,7 +35,7 @@ pub struct Stop {
     choices_at: usize,
     /// The step before it of the same task, or the one that made the task.
     before: Option<usize>,
-    /// A number that is the same for equal steps with an equal past.
+    /// A number that is the same for equal steps with an equal past; 0 if nobody wants to know.
     past: u64,
 }
 
@@ -79,13 +81,14 @@ pub struct Path {
     stable: Vec<ObjectId>,
     task_objects: Vec<[ObjectId; 2]>,
     late: bool,
+    // Whether steps know their past: only for objects that are late somebody wants to know it.
+    has_pasts: bool,
     hypothesis: Hypothesis,
 }
 
 impl Path {
     /// Becomes the path of `trace`, of which the first `keep` steps are known already.
-    pub fn follow(&mut self, trace: &Trace, keep: usize) {
-        self.truncate(keep);
+    pub fn follow(&mut self, trace: &Trace, mut keep: usize) {
         let names_changed = self.names != trace.names;
         self.names.clone_from(&trace.names);
         self.pending.clone_from(&trace.pending);
@@ -100,6 +103,11 @@ impl Path {
         let early = early_objects(&trace.log);
         let stable = self.stable.iter().skip(early).filter(|id| id.is_some()).count();
         self.late = trace.log.objects.len() > early + stable;
+        if self.late && !self.has_pasts {
+            keep = 0;
+        }
+        self.has_pasts = self.late;
+        self.truncate(keep);
         let picks = &trace.log.picks;
         let taken = picks.partition_point(|picked| (picked.event as usize) < trace.events.len());
         let first_choice = trace.log.chosen.partition_point(|choice| (choice.pick as usize) < keep);
@@ -208,10 +216,12 @@ impl Path {
             !hides(&earlier.op, &op)
         });
         self.clocks = clock;
-        let values = self.choices[stop.choices_at..].iter();
-        let values = values.fold(0, |hash, &(_, value)| hash::mix(hash, u64::from(value) + 1));
-        let announced = self.announced_after(task, stop.before);
-        stop.past = hash::mix(hash::mix(announced, hash::mix(op.kind as u64, values)), latest);
+        if self.has_pasts {
+            let values = self.choices[stop.choices_at..].iter();
+            let values = values.fold(0, |hash, &(_, value)| hash::mix(hash, u64::from(value) + 1));
+            let announced = self.announced_after(task, stop.before);
+            stop.past = hash::mix(hash::mix(announced, hash::mix(op.kind as u64, values)), latest);
+        }
         self.by_task[task.index()].push(number);
         for object in extents(&op) {
             if self.by_object.len() <= object.index() {

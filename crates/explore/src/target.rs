@@ -145,8 +145,8 @@ impl SearchRun {
     /// The run that a searcher has just learned from.
     pub fn new(plan: &Plan, digest: Digest, trace: &Trace) -> SearchRun {
         let dull = matches!(digest.verdict, Verdict::Finished | Verdict::Cut);
-        let again =
-            (!dull || !digest.learned.races.is_empty()).then(|| as_taken(plan, trace).unwrap_or_else(|| plan.clone()));
+        let again = (!dull || !digest.learned.races.is_empty())
+            .then(|| as_taken(plan, trace).unwrap_or_else(|| plan.clone()));
         SearchRun { digest, again }
     }
 }

@@ -67,7 +67,15 @@ impl Letter {
     /// Whether two steps of different tasks conflict. `known` is the number of objects that both
     /// runs have in common. Others are compared in one of the runs, if it has announced both; if two
     /// objects may still be the same one, they are taken for it.
+    #[inline]
     fn conflicts(&self, other: &Letter, known: u32) -> bool {
+        if self.more.is_none() || other.more.is_none() {
+            return self.op.conflicts(&other.op);
+        }
+        self.conflicts_in_runs(other, known)
+    }
+
+    fn conflicts_in_runs(&self, other: &Letter, known: u32) -> bool {
         let (a, b) = (&self.op, &other.op);
         let (Some((mine, announced)), Some((theirs, announced_there))) = (self.run(), other.run()) else {
             return a.conflicts(b);

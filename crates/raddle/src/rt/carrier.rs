@@ -188,7 +188,12 @@ impl Target for LibraryTarget {
         }
         let mut searching = lock(&searching);
         let search = searching.search.take().ok_or_else(|| bug("the search is lost"))?;
-        Ok(Searched { search, runs: core::mem::take(&mut searching.runs), over: searching.over, spent: searching.spent })
+        Ok(Searched {
+            search,
+            runs: core::mem::take(&mut searching.runs),
+            over: searching.over,
+            spent: searching.spent,
+        })
     }
 
     fn place(&self, site: SiteId) -> Place {
