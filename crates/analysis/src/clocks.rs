@@ -41,7 +41,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use bank::{Bank, Row};
 use raddle_model::objects::State;
-use raddle_model::{Analysis, Event, Kind, ObjectId, Outcome, SiteId, TaskId, World};
+use raddle_model::{Analysis, Event, Kind, ObjectId, Outcome, PlainEvent, SiteId, TaskId, World};
 
 pub use bank::Epoch;
 
@@ -137,6 +137,12 @@ impl Clocks {
     #[inline]
     pub fn before(&self, epoch: Epoch, task: TaskId) -> bool {
         epoch.time <= self.bank.get(self.tasks[task.index()].row, epoch.task)
+    }
+
+    /// Up to which time `task` has heard of each task, as in [`Clocks::before`].
+    #[inline]
+    pub fn heard(&self, task: TaskId) -> &[i32] {
+        self.bank.row(self.tasks[task.index()].row)
     }
 
     /// The task's last release since `epoch`, which is one of its own.
@@ -316,6 +322,18 @@ impl Analysis for Clocks {
         self.queues[..self.queues_used].iter_mut().for_each(VecDeque::clear);
         self.queues_used = 0;
         self.add_task();
+    }
+
+    /// Operations that programs do all the time: put together in memory they would cost more than what follows.
+    #[inline(always)]
+    fn plain(&mut self, event: PlainEvent, world: &World) {
+        let certain = self.edges == Edges::Certain;
+        match event.plain.kind {
+            Kind::Load | Kind::Store | Kind::Rmw if !certain => self.atomic(&event.event()),
+            Kind::Lock | Kind::Unlock if !certain => self.lock_event(&event.event()),
+            Kind::CellRead | Kind::CellWrite => {}
+            _ => self.event(&event.event(), world),
+        }
     }
 
     #[inline]

@@ -4,8 +4,7 @@
 //! Libc still has the memory; what is kept here is which bytes of it may be touched. As in AddressSanitizer
 //! (Serebryany et al. 2012) a byte for each eight says how many of them, from the first on, may be.
 
-use crate::objects::ByAddress;
-use alloc::boxed::Box;
+use crate::pages::{PAGE, Pages};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::String;
@@ -20,7 +19,6 @@ pub const RED_ZONE: usize = 16;
 const KEPT_MAX: usize = 64 << 20;
 
 const GRANULE: usize = 8;
-const PAGE: usize = 4096;
 const FORBIDDEN: u8 = 0xff;
 
 /// Who did something to a block, and where.
@@ -47,9 +45,7 @@ pub struct Blocks {
     all: BTreeMap<usize, Block>,
     kept: VecDeque<usize>,
     kept_bytes: usize,
-    pages: ByAddress<Box<[u8; PAGE / GRANULE]>>,
-    // The page of the last access: null if it has no block.
-    last: Option<(usize, *mut [u8; PAGE / GRANULE])>,
+    pages: Pages<[u8; PAGE / GRANULE]>,
 }
 
 /// What is wrong with an access or a free.
@@ -75,10 +71,14 @@ pub enum Freed {
 impl Blocks {
     /// Libc has given out `raw`, and the program gets `start`.
     pub fn give(&mut self, raw: usize, start: usize, size: usize, made: Deed) {
-        self.last = None;
         self.paint(raw, start - raw, FORBIDDEN);
         self.allow(start, size);
         self.all.insert(start, Block { raw, size, made, freed: None });
+    }
+
+    /// The first address after a block of this size and its red zone.
+    pub fn end(start: usize, size: usize) -> usize {
+        start + size.next_multiple_of(GRANULE) + RED_ZONE
     }
 
     /// Size of a block that the program has.
@@ -104,7 +104,6 @@ impl Blocks {
         }
         block.freed = Some(freed);
         let size = block.size;
-        self.last = None;
         self.paint(start, size, FORBIDDEN);
         self.kept.push_back(start);
         self.kept_bytes += size + 2 * RED_ZONE;
@@ -119,8 +118,7 @@ impl Blocks {
         {
             let Some(block) = self.all.remove(&start) else { continue };
             self.kept_bytes -= block.size + 2 * RED_ZONE;
-            let size = block.size.next_multiple_of(GRANULE) + RED_ZONE;
-            self.paint(block.raw, start - block.raw + size, 0);
+            self.paint(block.raw, Blocks::end(start, block.size) - block.raw, 0);
             released.push(block.raw);
         }
         released
@@ -134,32 +132,18 @@ impl Blocks {
         while at < end {
             let granule = at & !(GRANULE - 1);
             let upto = end.min(granule + GRANULE);
-            let page = self.page(granule / PAGE);
-            if page.is_null() {
+            let Some(page) = self.pages.get(granule) else {
                 // A page without blocks.
                 at = (granule / PAGE + 1) * PAGE;
                 continue;
-            }
-            // SAFETY: pages are boxed, and none is ever removed.
-            let state = unsafe { (*page)[granule % PAGE / GRANULE] };
+            };
+            let state = page[granule % PAGE / GRANULE];
             if state != 0 && upto - granule > usize::from(state & 7) {
                 return false;
             }
             at = upto;
         }
         true
-    }
-
-    #[inline]
-    fn page(&mut self, number: usize) -> *mut [u8; PAGE / GRANULE] {
-        match self.last {
-            Some((last, page)) if last == number => page,
-            _ => {
-                let page = self.pages.get_mut(&number).map_or(core::ptr::null_mut(), |page| &raw mut **page);
-                self.last = Some((number, page));
-                page
-            }
-        }
     }
 
     /// What is wrong with an access that [`Blocks::check`] has refused.
@@ -221,7 +205,8 @@ impl Blocks {
         if rest > 0 {
             self.paint(start + whole, GRANULE, 0x80 | rest as u8);
         }
-        self.paint(start + size.next_multiple_of(GRANULE), RED_ZONE, FORBIDDEN);
+        let end = Blocks::end(start, size);
+        self.paint(end - RED_ZONE, RED_ZONE, FORBIDDEN);
     }
 
     /// Granules from one address on get a state. Both are multiples of the granule, but for a freed block's end.
@@ -230,7 +215,7 @@ impl Blocks {
         let mut at = start;
         let end = start + size;
         while at < end {
-            let page = self.pages.entry(at / PAGE).or_insert_with(|| Box::new([0; PAGE / GRANULE]));
+            let page = self.pages.make(at);
             let upto = end.min((at / PAGE + 1) * PAGE);
             let first = at % PAGE / GRANULE;
             let last = (upto - at / PAGE * PAGE).div_ceil(GRANULE);

@@ -71,10 +71,16 @@ pub fn send(task: TaskId, signal: i32) {
     with(|run| run.sent.all.push((task, signal)));
 }
 
+/// Whether a signal has come since the last operation.
+#[inline(always)]
+pub fn is_pending() -> bool {
+    PENDING.load(Ordering::Relaxed) != 0
+}
+
 /// Handles what has come since the last operation. The program's code runs in here.
 #[inline(always)]
 pub fn handle() {
-    if PENDING.load(Ordering::Relaxed) != 0 {
+    if is_pending() {
         handle_pending();
     }
 }

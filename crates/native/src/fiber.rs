@@ -3,26 +3,48 @@
 
 use crate::libc::Libc;
 use crate::sys;
-use core::arch::{asm, global_asm, naked_asm};
+use core::arch::{asm, naked_asm};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// What the switch and the entry below know by offset.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Fiber {
-    // 0
+    // 0: where it stands while it does not run
     sp: u64,
     // 8
-    fs: u64,
+    ip: u64,
     // 16
+    fs: u64,
+    // 24: how it calculates with floating-point numbers; the old processor's word is at 28
+    control: Control,
+    // 32
     start: usize,
-    // 24
-    argument: usize,
-    // 32: what it returned, or gave to pthread_exit
-    result: usize,
     // 40
+    argument: usize,
+    // 48: what it returned, or gave to pthread_exit
+    result: usize,
     resolver: [u64; 80],
     stack: Stack,
+}
+
+/// Control words that a function must leave as they were.
+#[repr(C)]
+#[derive(Clone, Copy, Default, Debug)]
+struct Control {
+    mxcsr: u32,
+    x87: u16,
+}
+
+impl Control {
+    fn now() -> Control {
+        let mut control = Control::default();
+        // SAFETY: both are stored to where there is room for them.
+        unsafe {
+            asm!("stmxcsr [{0}]", "fnstcw [{0}+4]", in(reg) &raw mut control, options(nostack));
+        }
+        control
+    }
 }
 
 /// A mapping that holds a stack and the thread control block.
@@ -41,39 +63,6 @@ const GUARD: usize = 4096;
 /// Numbers that the kernel gives no thread: `gettid` of a fiber, as glibc has it in the control block.
 const FIRST_TID: u32 = 1_000_000;
 
-global_asm!(
-    // rdi: where to put the old stack pointer; rsi: the new one; rdx: the new thread pointer.
-    ".globl raddle_fiber_switch",
-    ".hidden raddle_fiber_switch",
-    "raddle_fiber_switch:",
-    "push rbp",
-    "push rbx",
-    "push r12",
-    "push r13",
-    "push r14",
-    "push r15",
-    "sub rsp, 8",
-    "stmxcsr [rsp]",
-    "fnstcw [rsp+4]",
-    "mov [rdi], rsp",
-    "mov rsp, rsi",
-    "wrfsbase rdx",
-    "ldmxcsr [rsp]",
-    "fldcw [rsp+4]",
-    "add rsp, 8",
-    "pop r15",
-    "pop r14",
-    "pop r13",
-    "pop r12",
-    "pop rbx",
-    "pop rbp",
-    "ret",
-);
-
-unsafe extern "C" {
-    fn raddle_fiber_switch(old: *mut u64, new: u64, fs: u64);
-}
-
 /// Where a fiber begins. What glibc's own threads have at their root is there too, so that glibc's
 /// `pthread_exit` and cancellation unwind up to here, and no further.
 #[unsafe(naked)]
@@ -81,6 +70,8 @@ unsafe extern "C" fn entry() {
     naked_asm!(
         ".cfi_startproc",
         ".cfi_undefined rip",
+        // The switch has it there.
+        "mov r12, rsi",
         "xor ebp, ebp",
         "sub rsp, 256",
         ".cfi_def_cfa rsp, 264",
@@ -93,9 +84,9 @@ unsafe extern "C" fn entry() {
         "jnz 2f",
         "mov rdi, rsp",
         "call [rip + {register}]",
-        "mov rdi, [r12+24]",
-        "call [r12+16]",
-        "mov [r12+32], rax",
+        "mov rdi, [r12+40]",
+        "call [r12+32]",
+        "mov [r12+48], rax",
         "2:",
         "mov rdi, r12",
         "call {end}",
@@ -134,7 +125,9 @@ impl Fiber {
         let stack = Stack { base: core::ptr::null_mut(), size: 0 };
         Fiber {
             sp: 0,
+            ip: 0,
             fs: thread_pointer(),
+            control: Control::default(),
             start: 0,
             argument: 0,
             result: CANCELED,
@@ -153,30 +146,16 @@ impl Fiber {
         let sp = (block - libc.static_tls() - 64) & !63;
         Some(Fiber {
             sp: sp as u64,
+            ip: entry as *const () as u64,
             fs: block as u64,
+            // As its maker calculates.
+            control: Control::now(),
             start,
             argument,
             result: CANCELED,
             resolver: [0; 80],
             stack,
         })
-    }
-
-    /// Puts onto the stack what the first switch takes off it. Call it where the fiber will stay.
-    pub fn prepare(&mut self) {
-        let frame = (self.sp as usize - 64) as *mut u64;
-        let mut control = 0u64;
-        // SAFETY: the frame lies at the top of this fiber's own stack.
-        unsafe {
-            asm!("stmxcsr [{0}]", "fnstcw [{0}+4]", in(reg) &raw mut control, options(nostack));
-            frame.write(control);
-            for slot in 1..7 {
-                frame.add(slot).write(0);
-            }
-            frame.add(4).write(self as *mut Fiber as u64); // r12
-            frame.add(7).write(entry as *const () as u64);
-        }
-        self.sp = frame as u64;
     }
 
     /// The thread pointer, which is what the program knows as `pthread_t`.
@@ -211,13 +190,52 @@ impl Fiber {
     }
 }
 
-/// Goes on with `to` and keeps `from` for later.
+/// Goes on with `to` and keeps `from` for later. They may be the same: who goes on is chance, and a processor that
+/// need not guess it is quicker than one that need not switch.
+///
+/// Part of whoever calls it, and as near to the program's own code as can be: a processor guesses where a return leads
+/// from the calls before it, and every return after a switch is a wrong guess.
 ///
 /// # Safety
-/// `from` must be the fiber that runs, `to` one that was prepared or switched away from.
+/// `from` must be the fiber that runs, `to` one that is new or was switched away from; neither may have moved.
+#[inline(always)]
 pub unsafe fn switch(from: *mut Fiber, to: *const Fiber) {
-    // SAFETY: the caller says so; both live in boxes that do not move.
-    unsafe { raddle_fiber_switch(&raw mut (*from).sp, (*to).sp, (*to).fs) }
+    // SAFETY: every register is saved on the stack that is left, or declared as lost; the caller promises that `to`
+    // waits in just this place, or is to begin.
+    unsafe {
+        asm!(
+            "push rbp",
+            "push rbx",
+            "lea rax, [rip + 2f]",
+            "mov rdx, [rsi + 16]",
+            "stmxcsr [rdi + 24]",
+            "fnstcw [rdi + 28]",
+            "mov [rdi], rsp",
+            "mov [rdi + 8], rax",
+            // Loading these takes long, and they are nearly always the same.
+            "mov eax, [rdi + 24]",
+            "movzx ecx, word ptr [rdi + 28]",
+            "cmp eax, [rsi + 24]",
+            "jne 3f",
+            "cmp cx, [rsi + 28]",
+            "jne 3f",
+            "4:",
+            "wrfsbase rdx",
+            "mov rsp, [rsi]",
+            "jmp [rsi + 8]",
+            "3:",
+            "ldmxcsr [rsi + 24]",
+            "fldcw [rsi + 28]",
+            "jmp 4b",
+            "2:",
+            "pop rbx",
+            "pop rbp",
+            inout("rdi") from => _,
+            inout("rsi") to => _,
+            out("r12") _, out("r13") _, out("r14") _, out("r15") _,
+            clobber_abi("sysv64"),
+        );
+    }
 }
 
 /// Where the next stack goes, far from everything that the kernel places. The address of a thread's control block

@@ -5,6 +5,8 @@
 
 extern crate alloc;
 
+pub mod access;
+pub mod atomic;
 pub mod blocks;
 pub mod calls;
 pub mod deferred;
@@ -16,6 +18,7 @@ pub mod io;
 pub mod libc;
 pub mod locks;
 pub mod objects;
+pub mod pages;
 pub mod run;
 pub mod server;
 pub mod shadow;

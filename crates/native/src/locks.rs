@@ -2,7 +2,8 @@
 //! engine's world keeps their state; of the program's memory only what libc writes there when an object is made
 //! is looked at. Results are those of pthread: 0 or an error number.
 
-use crate::run::{Run, arrive, check_memory, with};
+use crate::access::check_memory;
+use crate::run::{Run, arrive, with};
 use raddle_model::objects::State;
 use raddle_model::objects::barrier::Barrier;
 use raddle_model::objects::condvar::Condvar;

@@ -41,7 +41,12 @@ pub const WORD: usize = 4;
 pub struct Objects {
     sync: ByAddress<ObjectId>,
     words: ByAddress<ObjectId>,
+    // Words that were looked up lately, each in the one place that its number says.
+    near: [Option<(usize, ObjectId)>; NEAR],
 }
+
+/// How many of them there are.
+const NEAR: usize = 16;
 
 impl Objects {
     /// The synchronization object at an address.
@@ -60,14 +65,26 @@ impl Objects {
     }
 
     /// The word of memory that holds the byte at `address`; `make` gives out the number of a new one.
-    #[inline]
+    #[inline(always)]
     pub fn word(&mut self, address: usize, make: impl FnOnce() -> ObjectId) -> ObjectId {
-        *self.words.entry(address / WORD).or_insert_with(make)
+        let word = address / WORD;
+        match self.near[word % NEAR] {
+            Some((near, object)) if near == word => object,
+            _ => self.far_word(word, make),
+        }
+    }
+
+    #[inline(never)]
+    fn far_word(&mut self, word: usize, make: impl FnOnce() -> ObjectId) -> ObjectId {
+        let object = *self.words.entry(word).or_insert_with(make);
+        self.near[word % NEAR] = Some((word, object));
+        object
     }
 
     /// The memory is another's from now on: what lay there has nothing to do with what will.
     pub fn forget(&mut self, start: usize, size: usize) {
         let end = start + size;
+        self.near = [None; NEAR];
         if self.words.len() + self.sync.len() < size / WORD {
             self.words.retain(|&word, _| word * WORD + WORD <= start || word * WORD >= end);
             self.sync.retain(|&at, _| at < start || at >= end);

@@ -1,18 +1,18 @@
 //! The run that this process is in. Whatever the program does that others could notice goes through here: it
 //! says what the task is about to do, and comes back when that has happened.
 
-use crate::blocks::{Blocks, Deed, Fault, Freed};
+use crate::access::QUIET_MAX;
+use crate::atomic::Atomic;
+use crate::blocks::Blocks;
 use crate::calls::{self, Calls};
 use crate::deferred::{self, Sent};
 use crate::fiber::{self, Fiber, Stack};
 use crate::futex::Queue;
 use crate::io::Waiters;
-use crate::objects::{Objects, WORD};
-use crate::shadow::{Access, How};
+use crate::objects::Objects;
 use crate::site::Modules;
 use crate::watch::Watch;
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -21,16 +21,12 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use raddle_engine::{Engine, Next};
 use raddle_model::objects::State;
 use raddle_model::{
-    Failure, FailureKind, Kind, ObjectId, Op, Order, Outcome, Plan, PointSet, SiteId, Tail, TaskId,
+    Failure, FailureKind, Kind, ObjectId, Op, Outcome, Plain, Plan, PointSet, SiteId, Tail, TaskId,
 };
 use raddle_policy::Planned;
 
 /// Whether this process is a run under control. Otherwise everything is passed on to libc.
 static ACTIVE: AtomicBool = AtomicBool::new(false);
-
-/// Accesses in a row after which one is a scheduling point whatever the plan says: the task may be waiting
-/// for a plain variable to change.
-const QUIET_MAX: u32 = 10_000;
 
 /// What is kept of a thread beside its fiber.
 #[derive(Debug)]
@@ -45,6 +41,8 @@ pub struct Thread {
     pub buried: bool,
     /// Values of thread-specific keys.
     pub specifics: Vec<usize>,
+    /// The atomic access that it has come to.
+    pub(crate) atomic: Atomic,
     /// How many random numbers it has drawn.
     draws: u64,
 }
@@ -57,6 +55,7 @@ impl Thread {
             detached: false,
             buried: false,
             specifics: Vec::new(),
+            atomic: Atomic::NONE,
             draws: 0,
         }
     }
@@ -80,11 +79,11 @@ pub struct Run {
     /// Stacks of threads that are over.
     pub stacks: Vec<Stack>,
     /// Where the policy is asked; the engine has the same.
-    points: PointSet,
-    // Accesses since the last scheduling point.
-    quiet: u32,
+    pub(crate) points: PointSet,
+    // Plain accesses that are left before one is a scheduling point in any case.
+    pub(crate) calm: u32,
     // Whether there has ever been a second task.
-    several: bool,
+    pub(crate) several: bool,
     /// Destructors of thread-specific keys; none for a key that is not in use.
     pub keys: Vec<Option<usize>>,
     /// Who waits at which futex.
@@ -132,10 +131,20 @@ pub fn with<R>(access: impl FnOnce(&mut Run) -> R) -> R {
     access(unsafe { (*RUN.0.get()).as_mut() }.expect("raddle bug: there is no run"))
 }
 
+/// The same where the process is known to be under control.
+#[inline(always)]
+pub(crate) fn with_active<R>(access: impl FnOnce(&mut Run) -> R) -> R {
+    debug_assert!(active());
+    // SAFETY: as above; while the process is under control there is a run.
+    access(unsafe { (*RUN.0.get()).as_mut().unwrap_unchecked() })
+}
+
 /// Makes this process a run of `plan`.
 pub fn begin(mut run: Run, plan: &Plan, record: bool) {
     run.points = plan.points.clone();
     run.calls.wanted = record;
+    // Where each access is a point, or its callers are wanted, each is looked at closely.
+    run.engine.analysis_mut().hasty = !record && !plan.points.all_accesses;
     run.engine.begin(plan, record);
     // SAFETY: nothing of the run is in use before it begins.
     unsafe { *RUN.0.get() = Some(run) };
@@ -152,7 +161,7 @@ pub fn arrive(op: Op) -> Outcome {
     match with(|run| run.turn(op)) {
         Turn::Mine(outcome) => outcome,
         Turn::Theirs(next) => {
-            switch(me, next);
+            switch(next);
             let outcome = with(|run| run.engine.outcome(me));
             if with(|run| !run.sent.is_empty()) {
                 deferred::handle_sent();
@@ -164,14 +173,30 @@ pub fn arrive(op: Op) -> Outcome {
 }
 
 /// Goes on with another task, until it is this one's turn.
-fn switch(from: TaskId, to: TaskId) {
-    let (from, to) = with(|run| {
-        run.running = to;
-        let [from, to] = [from, to].map(|task| &raw mut *run.threads[task.index()].fiber);
-        (from, to)
-    });
-    // SAFETY: `from` runs, `to` was prepared or switched away from; both are boxed.
-    unsafe { fiber::switch(from, to) };
+fn switch(to: TaskId) {
+    with(|run| run.way(to)).go();
+}
+
+/// From whom to whom to switch, or nowhere.
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct Way {
+    from: *mut Fiber,
+    to: *const Fiber,
+}
+
+impl Way {
+    /// Nobody else goes on.
+    pub(crate) const NOWHERE: Way = Way { from: core::ptr::null_mut(), to: core::ptr::null() };
+
+    /// Switches. Comes back when it is this task's turn.
+    #[inline(always)]
+    pub fn go(self) {
+        if !self.from.is_null() {
+            // SAFETY: `from` runs, `to` is new or was switched away from; both are boxed.
+            unsafe { fiber::switch(self.from, self.to) };
+        }
+    }
 }
 
 /// Makes a task that calls `start(argument)`, and lets it run to its first operation.
@@ -190,15 +215,12 @@ pub fn spawn(
     let Outcome::Spawned(task) = arrive(Op::new(Kind::Spawn, ObjectId::NONE, site)) else {
         panic!("raddle bug: a spawn made no task")
     };
-    let me = with(|run| {
+    with(|run| {
         run.several = true;
         run.threads.push(Thread::new(fiber, Some(run.running)));
-        let thread = &mut run.threads[task.index()];
-        thread.fiber.prepare();
-        thread.detached = detached;
-        run.running
+        run.threads[task.index()].detached = detached;
     });
-    switch(me, task);
+    switch(task);
     Some(task)
 }
 
@@ -220,7 +242,7 @@ impl Run {
             blocks: Blocks::default(),
             stacks: Vec::new(),
             points: PointSet::default(),
-            quiet: 0,
+            calm: QUIET_MAX,
             several: false,
             keys: Vec::new(),
             futexes: Queue::default(),
@@ -242,12 +264,12 @@ impl Run {
         if self.engine.verdict().is_some() {
             return Turn::Over;
         }
-        let forced = self.quiet >= QUIET_MAX && matches!(op.kind, Kind::CellRead | Kind::CellWrite);
+        let forced = self.calm == 0 && matches!(op.kind, Kind::CellRead | Kind::CellWrite);
         if !forced && !self.engine.is_point(&op) {
             let outcome = self.engine.perform(me, op);
             return if self.engine.verdict().is_some() { Turn::Over } else { Turn::Mine(outcome) };
         }
-        self.quiet = 0;
+        self.calm = QUIET_MAX;
         if let Some(maker) = self.threads[me.index()].maker.take() {
             // Others see what it is about to do before anybody goes on.
             self.engine.announce(me, op);
@@ -258,6 +280,41 @@ impl Run {
             Next::Run(task) => Turn::Theirs(task),
             Next::Over => Turn::Over,
         }
+    }
+
+    /// The running task waits, and `to` goes on.
+    #[inline(always)]
+    fn way(&mut self, to: TaskId) -> Way {
+        let from = core::mem::replace(&mut self.running, to);
+        self.engine.analysis_mut().shadow.moved();
+        let [from, to] = [from, to].map(|task| &raw mut *self.threads[task.index()].fiber);
+        Way { from, to }
+    }
+
+    /// The running task waits, and whoever the engine says goes on. None if the run is over.
+    #[inline(always)]
+    pub(crate) fn hand_over(&mut self, next: Next) -> Option<Way> {
+        match next {
+            Next::Run(task) => Some(self.way(task)),
+            Next::Over => None,
+        }
+    }
+
+    /// The running task comes to a plain operation, and who goes on is a toss. None if it is not as simple.
+    #[inline(always)]
+    pub(crate) fn toss(&mut self, plain: Plain) -> Option<Next> {
+        let me = self.running;
+        let simple = self.engine.is_blind()
+            && !self.calls.wanted
+            && self.threads[me.index()].maker.is_none()
+            && !deferred::is_pending()
+            && self.engine.is_point_at(plain.kind, plain.site);
+        if !simple {
+            return None;
+        }
+        crate::server::beat(me, plain.site);
+        self.calm = QUIET_MAX;
+        Some(self.engine.arrive_blindly(me, plain))
     }
 
     /// The site of a return address.
@@ -282,31 +339,10 @@ impl Run {
     }
 
     /// The word of memory at an address.
+    #[inline(always)]
     pub fn word(&mut self, address: usize, site: SiteId, state: State) -> ObjectId {
         let world = self.engine.world_mut();
         self.objects.word(address, || world.create(state, site))
-    }
-
-    /// Whether an access is a scheduling point, or has no consequence (`None`) while there is one task only.
-    #[inline(always)]
-    fn look(&mut self, pc: usize) -> Option<(SiteId, bool)> {
-        self.quiet += 1;
-        if self.quiet >= QUIET_MAX {
-            crate::server::beat(self.running, SiteId::UNKNOWN);
-        }
-        if !self.several {
-            self.quiet %= QUIET_MAX;
-            return None;
-        }
-        let site = self.site(pc);
-        let known = !self.points.accesses.is_empty() && self.points.accesses.binary_search(&site).is_ok();
-        Some((site, known || self.points.all_accesses || self.quiet >= QUIET_MAX))
-    }
-
-    fn note(&mut self, address: usize, size: usize, how: How, site: SiteId) {
-        let access = Access { address, size, how, task: self.running, site };
-        // The analysis needs the world to settle what is pending; both belong to the engine.
-        self.engine.observe(|watch, world| watch.access(&access, world));
     }
 
     /// Whether an address lies on the stack of a thread that the program has made.
@@ -323,153 +359,6 @@ impl Run {
         *draws += 1;
         raddle_model::hash::mix(self.engine.world().task(self.running).name, *draws)
     }
-
-    /// Memory is given out anew: nothing that was there matters.
-    pub fn forget(&mut self, start: usize, size: usize) {
-        if self.several {
-            self.engine.analysis_mut().forget(start, size);
-        }
-        self.objects.forget(start, size);
-    }
-}
-
-/// A plain access to memory, about to happen.
-#[inline(always)]
-pub fn access(address: usize, size: usize, write: bool, pc: usize) {
-    if active() {
-        controlled_access(address, size, write, pc);
-    }
-}
-
-fn controlled_access(address: usize, size: usize, write: bool, pc: usize) {
-    let Some((site, point)) = with(|run| run.look(pc)) else {
-        if !with(|run| run.blocks.check(address, size)) {
-            check_memory(address, size, write, with(|run| run.site(pc)));
-        }
-        return;
-    };
-    if point {
-        arrive_at_memory(address, size, write, site);
-    }
-    if with(|run| run.calls.wanted) {
-        calls::access(site);
-    }
-    check_memory(address, size, write, site);
-    with(|run| {
-        if run.several {
-            run.note(address, size, How { write, atomic: false }, site);
-        }
-    });
-}
-
-/// The first two words of an access are one operation; what lies beyond follows at once, since nobody can
-/// come in between.
-#[inline(never)]
-fn arrive_at_memory(address: usize, size: usize, write: bool, site: SiteId) {
-    let kind = if write { Kind::CellWrite } else { Kind::CellRead };
-    let word = |at: usize| with(|run| run.word(at, site, State::Cell));
-    let last = address + size.max(1) - 1;
-    let first = word(address);
-    let second = address / WORD * WORD + WORD;
-    let op = Op::new(kind, first, site);
-    arrive(if second <= last { op.second(word(second)) } else { op });
-    let mut at = second + WORD;
-    while at <= last {
-        let object = word(at);
-        with(|run| run.engine.perform(run.running, Op::new(kind, object, site)));
-        at += WORD;
-    }
-}
-
-/// Bytes of a freed block that are looked at: who accesses it at the same time mostly does so at its beginning.
-const FREED_MAX: usize = 4096;
-
-/// Libc has given out `raw`, of which the program gets `size` bytes from `start` on.
-pub fn allocated(raw: usize, start: usize, size: usize, pc: usize) {
-    if with(|run| run.calls.wanted) {
-        calls::access(with(|run| run.site(pc)));
-    }
-    with(|run| {
-        run.forget(start, size);
-        let made = Deed { task: run.running, site: run.site(pc) };
-        run.blocks.give(raw, start, size, made);
-    });
-}
-
-/// The program gives memory back: for others that is a write. Gives back what libc may have again.
-pub fn freed(start: usize, pc: usize) -> Vec<usize> {
-    let (site, freed) = with(|run| {
-        let site = run.site(pc);
-        let size = run.blocks.size(start).unwrap_or(0);
-        let freed = run.blocks.take(start, Deed { task: run.running, site }, run.engine.world());
-        if run.several && matches!(freed, Freed::Kept(_)) {
-            run.note(start, size.min(FREED_MAX), How { write: true, atomic: false }, site);
-        }
-        (site, freed)
-    });
-    if with(|run| run.calls.wanted) {
-        calls::access(site);
-    }
-    match freed {
-        Freed::Kept(released) => released,
-        Freed::Foreign => vec![start],
-        Freed::Wrong(fault) => misused_memory(fault, site),
-    }
-}
-
-/// Looks whether the running task may touch these bytes. Ends the run if not.
-#[inline(always)]
-pub fn check_memory(address: usize, size: usize, write: bool, site: SiteId) {
-    if !with(|run| run.blocks.check(address, size)) {
-        let verb = if write { "writes" } else { "reads" };
-        misused_memory(with(|run| run.blocks.explain(address, size, verb, run.engine.world())), site);
-    }
-}
-
-#[cold]
-fn misused_memory(fault: Fault, site: SiteId) -> ! {
-    with(|run| {
-        let message = format!("{} {}", run.engine.world().path(run.running), fault.message);
-        let sites = [site].into_iter().chain(fault.sites).collect();
-        run.engine.fail(Failure { kind: FailureKind::Memory, message, tasks: vec![run.running], sites });
-    });
-    crate::end::over()
-}
-
-/// An atomic access whose turn has come.
-#[derive(Clone, Copy, Debug)]
-pub struct Atomic {
-    /// What is accessed.
-    pub object: ObjectId,
-    site: SiteId,
-    address: usize,
-    size: usize,
-}
-
-/// An atomic access that is about to happen. It happens when this returns; what came of it is then told by
-/// [`atomic_done`].
-pub fn atomic(kind: Kind, address: usize, size: usize, order: Order, pc: usize) -> Atomic {
-    let (object, site) = with(|run| {
-        let site = run.site(pc);
-        (run.word(address, site, State::Atomic), site)
-    });
-    arrive(Op::new(kind, object, site).order(order));
-    check_memory(address, size, kind != Kind::Load, site);
-    Atomic { object, site, address, size }
-}
-
-/// The access has happened. A compare-exchange that `failed` was a load with this order.
-pub fn atomic_done(atomic: Atomic, write: bool, failed: Option<Order>) {
-    with(|run| {
-        if let Some(order) = failed {
-            run.engine.analysis_mut().failed_exchange(order);
-        }
-        if run.several {
-            let how = How { write, atomic: true };
-            let Atomic { address, size, site, .. } = atomic;
-            run.note(address, size, how, site);
-        }
-    });
 }
 
 /// The program has failed. Ends the run.

@@ -8,10 +8,13 @@ use raddle_model::SiteId;
 
 /// Bits of a site that are the offset; the rest is the number of the module. The controller takes a site
 /// apart by the same number.
-pub const OFFSET_BITS: u32 = 27;
+pub const OFFSET_BITS: u32 = 26;
+
+/// Bits of a site that are in use; the highest is free for others to mark it.
+const SITE_BITS: u32 = 31;
 
 /// Most modules that can be told apart.
-const MODULES_MAX: usize = 1 << (32 - OFFSET_BITS);
+const MODULES_MAX: usize = 1 << (SITE_BITS - OFFSET_BITS);
 
 /// A loaded file.
 #[derive(Clone, Debug)]
@@ -27,6 +30,9 @@ pub struct Module {
 #[derive(Clone, Debug, Default)]
 pub struct Modules {
     all: Vec<Module>,
+    // Of the executable: where it begins, and up to which offset there are sites.
+    base: usize,
+    extent: usize,
 }
 
 #[repr(C)]
@@ -84,7 +90,8 @@ impl Modules {
         let mut all: Vec<Module> = Vec::new();
         // SAFETY: `add` is called with the vector, which outlives the call.
         unsafe { dl_iterate_phdr(add, (&raw mut all).cast()) };
-        Modules { all }
+        let first = all.first().map_or((0, 0), |first| (first.base, first.end - first.base));
+        Modules { all, base: first.0, extent: first.1.min(1 << OFFSET_BITS) }
     }
 
     /// All of them, in the order of their numbers.
@@ -92,12 +99,19 @@ impl Modules {
         &self.all
     }
 
+    /// The site of a return address, if that lies in the executable.
+    #[inline(always)]
+    pub fn near_site(&self, address: usize) -> Option<SiteId> {
+        let offset = address.wrapping_sub(self.base);
+        (offset < self.extent).then_some(SiteId(offset as u32))
+    }
+
     /// The site of a return address. What was loaded later is looked for again.
     #[inline]
     pub fn site(&mut self, address: usize) -> SiteId {
-        match self.all.first() {
-            Some(first) if address >= first.start && address < first.end => site(0, address - first.base),
-            _ => self.site_elsewhere(address),
+        match self.near_site(address) {
+            Some(site) => site,
+            None => self.site_elsewhere(address),
         }
     }
 

@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use raddle_analysis::clocks::Clocks;
 use raddle_analysis::{Fingerprint, LockOrder};
-use raddle_model::{Analysis, Event, Kind, Order, PlainEvent, Recorder, SiteId, TaskId, World};
+use raddle_model::{Analysis, Event, Kind, Order, PlainEvent, Recorder, SiteId, TaskId, TaskSet, World};
 
 /// Two accesses that nothing orders.
 #[derive(Clone, Debug)]
@@ -48,7 +48,10 @@ pub struct Watch {
     pub fingerprint: Fingerprint,
     /// Sync order.
     clocks: Clocks,
-    shadow: Shadow,
+    /// Accesses to memory.
+    pub shadow: Shadow,
+    /// Whether an access that was done before may be passed over unseen.
+    pub hasty: bool,
     /// Every event, in runs that are recorded in full.
     pub recorder: Option<Recorder>,
     /// The order of locks, in runs that are looked at closely.
@@ -58,7 +61,9 @@ pub struct Watch {
     /// Each pair of sites once.
     pub races: Vec<Race>,
     reported: Vec<[SiteId; 2]>,
-    // A read-modify-write that may yet turn out to have failed.
+    /// Tasks that are about to do a compare-exchange, which may fail.
+    pub fallible: TaskSet,
+    // One that has been done, and may yet turn out to have failed.
     unsettled: Option<Event>,
     // When the last atomic access happened: a release, which it may be, begins a new time.
     atomic_time: i32,
@@ -74,6 +79,7 @@ impl Watch {
         }
     }
 
+    #[cold]
     fn settle(&mut self, world: &World) {
         if let Some(event) = self.unsettled.take() {
             self.clocks.event(&event, world);
@@ -91,6 +97,9 @@ impl Watch {
             false => self.clocks.now(access.task).time,
         };
         self.shadow.access(access, time, &self.clocks, &mut self.found);
+        if self.hasty && !access.how.atomic {
+            self.shadow.stays(access.task, time);
+        }
         if !self.found.races.is_empty() {
             self.report(access);
         }
@@ -114,19 +123,27 @@ impl Watch {
         &self.found.shared
     }
 
-    /// Memory is given out anew.
-    pub fn forget(&mut self, start: usize, size: usize) {
-        self.shadow.forget(start, size);
+    /// What comes before every event. True for one whose part in sync order must wait until it is known whether it
+    /// has failed.
+    #[inline(always)]
+    fn prepare(&mut self, task: TaskId, kind: Kind, order: Order, world: &World) -> bool {
+        if self.unsettled.is_some() {
+            self.settle(world);
+        }
+        self.shadow.moved();
+        if !matches!(kind, Kind::Load | Kind::Store | Kind::Rmw) {
+            return false;
+        }
+        self.atomic_time = self.clocks.now(task).time;
+        self.weak_orders |= order != Order::SeqCst;
+        kind == Kind::Rmw && self.fallible.contains(task)
     }
 
+    #[inline(never)]
     fn attend(&mut self, event: &Event, world: &World) {
-        self.settle(world);
-        let atomic = matches!(event.op.kind, Kind::Load | Kind::Store | Kind::Rmw);
-        if atomic {
-            self.atomic_time = self.clocks.now(event.task).time;
-        }
-        if event.op.kind == Kind::Rmw {
-            self.unsettled = Some(*event);
+        let Event { task, op, .. } = *event;
+        if self.prepare(task, op.kind, op.order, world) {
+            self.postpone(*event);
         } else {
             self.clocks.event(event, world);
         }
@@ -136,7 +153,12 @@ impl Watch {
         if let Some(recorder) = &mut self.recorder {
             recorder.events.push(*event);
         }
-        self.weak_orders |= atomic && event.op.order != Order::SeqCst;
+    }
+
+    #[cold]
+    fn postpone(&mut self, event: Event) {
+        self.fallible.remove(event.task);
+        self.unsettled = Some(event);
     }
 }
 
@@ -154,9 +176,17 @@ impl Analysis for Watch {
         self.attend(event, world);
     }
 
-    #[inline]
+    #[inline(always)]
     fn plain(&mut self, event: PlainEvent, world: &World) {
         self.fingerprint.plain(event, world);
-        self.attend(&event.event(), world);
+        if self.lock_order.is_some() || self.recorder.is_some() {
+            return self.attend(&event.event(), world);
+        }
+        let PlainEvent { task, plain, .. } = event;
+        if self.prepare(task, plain.kind, plain.order, world) {
+            self.postpone(event.event());
+        } else {
+            self.clocks.plain(event, world);
+        }
     }
 }

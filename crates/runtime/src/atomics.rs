@@ -1,10 +1,12 @@
 //! Atomic operations. Under control each is a scheduling point and then happens in the program's own memory; its
 //! memory order concerns sync order only. Values are sequentially consistent.
 
-use core::sync::atomic::Ordering::SeqCst;
+use crate::processes::is_shared;
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, fence};
 use raddle_model::{Kind, ObjectId, Op, Order};
-use raddle_native::run::{self, Atomic, active, with};
+use raddle_native::atomic;
+use raddle_native::run::{self, active, with};
 
 /// The order that C's number stands for. Consume is treated as acquire, as compilers do.
 fn order(number: i32) -> Order {
@@ -17,25 +19,14 @@ fn order(number: i32) -> Order {
     }
 }
 
-fn arrive(kind: Kind, address: usize, size: usize, memory_order: i32, pc: usize) -> Option<Atomic> {
-    active().then(|| run::atomic(kind, address, size, order(memory_order), pc))
-}
-
-/// It has happened. If the value is what it was, who waits for a change need not look again.
-fn done(atomic: Option<Atomic>, write: bool, changed: bool) {
-    if let Some(atomic) = atomic {
-        run::atomic_done(atomic, write, None);
-        if write && !changed {
-            with(|run| run.engine.unchanged(atomic.object));
-        }
+/// Comes to an access and waits for its turn. False if nobody controls the process.
+#[inline(always)]
+fn arrive(kind: Kind, address: usize, size: usize, memory_order: i32, pc: usize) -> bool {
+    let active = active();
+    if active {
+        atomic::begin(kind, address, size, order(memory_order), pc).go();
     }
-}
-
-fn failed(atomic: Option<Atomic>, memory_order: i32) {
-    if let Some(atomic) = atomic {
-        run::atomic_done(atomic, false, Some(order(memory_order)));
-        with(|run| run.engine.unchanged(atomic.object));
-    }
+    active
 }
 
 macro_rules! atomics {
@@ -53,22 +44,40 @@ macro_rules! atomics {
             }
 
             pub(super) unsafe extern "C" fn load(address: usize, order: i32, pc: usize) -> $int {
-                let atomic = arrive(Kind::Load, address, SIZE, order, pc);
-                done(atomic, false, false);
+                if arrive(Kind::Load, address, SIZE, order, pc) {
+                    atomic::done(false, false);
+                }
                 at(address).load(SeqCst)
             }
 
             pub(super) unsafe extern "C" fn store(address: usize, value: $int, order: i32, pc: usize) {
-                let atomic = arrive(Kind::Store, address, SIZE, order, pc);
+                let active = arrive(Kind::Store, address, SIZE, order, pc);
+                if active && !is_shared() {
+                    let old = at(address).load(Relaxed);
+                    at(address).store(value, Relaxed);
+                    return atomic::done(true, old != value);
+                }
                 let old = at(address).swap(value, SeqCst);
-                done(atomic, true, old != value);
+                if active {
+                    atomic::done(true, old != value);
+                }
             }
 
+            #[inline(always)]
             fn change(address: usize, order: i32, pc: usize, how: impl Fn($int) -> $int) -> $int {
-                let atomic = arrive(Kind::Rmw, address, SIZE, order, pc);
+                let active = arrive(Kind::Rmw, address, SIZE, order, pc);
+                if active && !is_shared() {
+                    // All threads are on one kernel thread.
+                    let old = at(address).load(Relaxed);
+                    at(address).store(how(old), Relaxed);
+                    atomic::done(true, how(old) != old);
+                    return old;
+                }
                 let result = at(address).fetch_update(SeqCst, SeqCst, |old| Some(how(old)));
                 let (Ok(old) | Err(old)) = result;
-                done(atomic, true, how(old) != old);
+                if active {
+                    atomic::done(true, how(old) != old);
+                }
                 old
             }
 
@@ -126,6 +135,7 @@ macro_rules! atomics {
                 found
             }
 
+            #[inline(always)]
             fn compare(
                 address: usize,
                 expected: $int,
@@ -134,11 +144,15 @@ macro_rules! atomics {
                 failure: i32,
                 pc: usize,
             ) -> Result<$int, $int> {
-                let atomic = arrive(Kind::Rmw, address, SIZE, order, pc);
+                let active = active();
+                if active {
+                    atomic::begin_exchange(address, SIZE, super::order(order), pc).go();
+                }
                 let result = at(address).compare_exchange(expected, value, SeqCst, SeqCst);
                 match result {
-                    Ok(_) => done(atomic, true, expected != value),
-                    Err(_) => failed(atomic, failure),
+                    Ok(_) if active => atomic::done(true, expected != value),
+                    Err(_) if active => atomic::failed(super::order(failure)),
+                    _ => {}
                 }
                 result
             }

@@ -68,7 +68,7 @@ unsafe fn on(fd: c_int, events: i16, patient: bool, number: usize, args: [usize;
 
 fn touched(address: usize, size: c_long, write: bool, pc: usize) {
     if size > 0 {
-        raddle_native::run::access(address, size as usize, write, pc);
+        raddle_native::access::access(address, size as usize, write, pc);
     }
 }
 

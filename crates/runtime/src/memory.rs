@@ -2,9 +2,10 @@
 //! when it is freed.
 
 use core::ffi::c_int;
+use raddle_native::access::{allocated, freed};
 use raddle_native::blocks::RED_ZONE;
 use raddle_native::libc::is_inside;
-use raddle_native::run::{self, active, with};
+use raddle_native::run::{active, with};
 
 unsafe extern "C" {
     fn __libc_malloc(size: usize) -> usize;
@@ -32,7 +33,7 @@ fn guarded(size: usize, align: usize, pc: usize, give: impl FnOnce(usize, usize)
     let before = align.max(RED_ZONE);
     let raw = give(before + size.next_multiple_of(8) + RED_ZONE, align);
     if raw != 0 {
-        run::allocated(raw, raw + before, size, pc);
+        allocated(raw, raw + before, size, pc);
         return raw + before;
     }
     0
@@ -114,7 +115,7 @@ unsafe extern "C" fn free_(block: usize, pc: usize) {
         // SAFETY: as above.
         return unsafe { __libc_free(block) };
     }
-    for raw in run::freed(block, pc) {
+    for raw in freed(block, pc) {
         // SAFETY: libc has given it out, and nobody uses it any more.
         unsafe { __libc_free(raw) };
     }

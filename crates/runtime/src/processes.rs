@@ -2,7 +2,17 @@
 
 use crate::clocks::set_errno;
 use core::ffi::{c_int, c_uint, c_void};
+use core::sync::atomic::{AtomicBool, Ordering};
 use raddle_native::run::{self, active, with};
+
+/// Whether the program has made a process, which may have memory in common with this one.
+static HAS_FORKED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the program has made a process, which may have memory in common with this one.
+#[inline(always)]
+pub(crate) fn is_shared() -> bool {
+    HAS_FORKED.load(Ordering::Relaxed)
+}
 
 /// A copy of the process. It has the running thread only, and nobody controls it.
 ///
@@ -10,6 +20,7 @@ use raddle_native::run::{self, active, with};
 /// As libc's.
 #[cfg_attr(panic = "abort", unsafe(no_mangle))]
 pub unsafe extern "C" fn fork() -> c_int {
+    HAS_FORKED.store(true, Ordering::Relaxed);
     // SAFETY: libc's own.
     let child = unsafe { real!(fork() -> c_int)() };
     if child == 0 {

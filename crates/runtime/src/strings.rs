@@ -6,7 +6,7 @@
 
 use core::arch::naked_asm;
 use core::ffi::c_int;
-use raddle_native::run::access;
+use raddle_native::access::access;
 
 fn touched(address: usize, size: usize, write: bool, pc: usize) {
     if size > 0 {

@@ -4,8 +4,9 @@
 
 use crate::clocks::set_errno;
 use core::ffi::{c_int, c_uint, c_void};
+use raddle_native::atomic;
 use raddle_native::locks::{self, Patience, error};
-use raddle_native::run::{self, active};
+use raddle_native::run::active;
 use raddle_native::time::{TimeSpec, until};
 
 const WALL: c_int = 0;
@@ -315,10 +316,10 @@ unsafe extern "C" fn guard_release(guard: *mut u8, pc: usize) {
     const RELEASE: raddle_model::Order = raddle_model::Order::Release;
     if active() {
         // Who looks at the guard before it calls us does so by an atomic load.
-        let atomic = run::atomic(raddle_model::Kind::Store, guard as usize, 1, RELEASE, pc);
+        atomic::begin(raddle_model::Kind::Store, guard as usize, 1, RELEASE, pc).go();
         // SAFETY: the program's own guard.
         unsafe { guard.write_volatile(1) };
-        run::atomic_done(atomic, true, None);
+        atomic::done(true, true);
         locks::once_leave(guard as usize, true, pc);
     } else {
         // SAFETY: our own argument.

@@ -1,14 +1,14 @@
 //! What the compiler's pass calls before each access to memory.
 
-use raddle_native::run::access;
+use raddle_native::access::{access, access_of};
 
 macro_rules! accesses {
     ($($read:ident $write:ident = $size:literal: $read_name:ident $write_name:ident)*) => {$(
         unsafe extern "C" fn $read(address: usize, pc: usize) {
-            access(address, $size, false, pc);
+            access_of::<$size, false>(address, pc);
         }
         unsafe extern "C" fn $write(address: usize, pc: usize) {
-            access(address, $size, true, pc);
+            access_of::<$size, true>(address, pc);
         }
         hook! {
             $read_name rsi => $read;
@@ -61,8 +61,8 @@ hook! {
 macro_rules! read_write {
     ($($inner:ident = $size:literal: $name:ident $unaligned:ident)*) => {$(
         unsafe extern "C" fn $inner(address: usize, pc: usize) {
-            access(address, $size, false, pc);
-            access(address, $size, true, pc);
+            access_of::<$size, false>(address, pc);
+            access_of::<$size, true>(address, pc);
         }
         hook! {
             $name rsi => $inner;
@@ -96,7 +96,7 @@ unsafe extern "C" fn write_range(address: usize, size: usize, pc: usize) {
 unsafe extern "C" fn vptr_update(address: usize, value: usize, pc: usize) {
     // SAFETY: the object is about to be written there.
     if unsafe { (address as *const usize).read_volatile() } != value {
-        access(address, 8, true, pc);
+        access_of::<8, true>(address, pc);
     }
 }
 

@@ -39,6 +39,7 @@ pub const SWEEPS: &[Sweep] = &[
     sweep("hapset_programs", 2_000, 50_000, "random programs whose HaPSets are recomputed by definition"),
     sweep("hapset_searches", 150, 3_000, "random small programs searched by hapset, against enumeration"),
     sweep("ok_runs", 1_000, 10_000, "runs of each correct program, per strategy, without a report"),
+    sweep("shadow_runs", 3_000, 100_000, "random sequences of accesses, beside a model that keeps all"),
     sweep("native_bug_runs", 300, 10_000, "runs of each C and C++ program with a bug, per compiler"),
     sweep("native_ok_runs", 50, 10_000, "runs of each mended C and C++ program, per compiler"),
     sweep("search_interleavings", 50, 2_000, "random programs whose interleavings dfs and pcb must run"),

@@ -106,6 +106,12 @@ impl Bank {
     }
 
     #[inline]
+    pub(crate) fn row(&self, row: Row) -> &[i32] {
+        let at = row.0 as usize * self.stride;
+        &self.times[at..at + self.stride]
+    }
+
+    #[inline]
     pub(crate) fn set(&mut self, row: Row, task: TaskId, time: i32) {
         self.times[row.0 as usize * self.stride + task.index()] = time;
     }

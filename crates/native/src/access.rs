@@ -1,0 +1,186 @@
+//! Plain accesses to memory. Few of them are scheduling points, and none is announced to anybody else; but all are
+//! looked at, and programs do little else: what is nearly always the case comes first here, in a few instructions.
+
+use crate::blocks::{Blocks, Deed, Fault, Freed};
+use crate::calls;
+use crate::objects::WORD;
+use crate::run::{Run, active, arrive, with, with_active};
+use crate::shadow::{Access, How};
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
+use raddle_model::objects::State;
+use raddle_model::{Failure, FailureKind, Kind, Op, SiteId};
+
+/// Accesses in a row after which one is a scheduling point whatever the plan says: the task may be waiting
+/// for a plain variable to change.
+pub(crate) const QUIET_MAX: u32 = 10_000;
+
+/// How many bytes of a freed block are looked at: who accesses it at the same time mostly does so at its beginning.
+const FREED_MAX: usize = 4096;
+
+/// A plain access of a size that is known to the compiler, about to happen.
+#[inline(always)]
+pub fn access_of<const SIZE: usize, const WRITE: bool>(address: usize, pc: usize) {
+    if active() && !with_active(|run| run.is_known::<SIZE, WRITE>(address, pc)) {
+        look(address, SIZE, WRITE, pc);
+    }
+}
+
+/// A plain access to memory, about to happen.
+#[inline(always)]
+pub fn access(address: usize, size: usize, write: bool, pc: usize) {
+    if active() {
+        with_active(|run| run.count());
+        look(address, size, write, pc);
+    }
+}
+
+impl Run {
+    /// One more access without a scheduling point. True if there were too many.
+    #[inline(always)]
+    fn count(&mut self) -> bool {
+        self.calm = self.calm.wrapping_sub(1);
+        self.calm == 0
+    }
+
+    /// Counts the access. Whether it is one that the running task has done before, and so of no interest.
+    #[inline(always)]
+    fn is_known<const SIZE: usize, const WRITE: bool>(&mut self, address: usize, pc: usize) -> bool {
+        let restless = self.count();
+        let shadow = &self.engine.analysis().shadow;
+        match self.modules.near_site(pc) {
+            Some(site) => !restless && shadow.has::<SIZE, WRITE>(address, site),
+            None => false,
+        }
+    }
+
+    /// Whether accesses from a site are scheduling points in this plan.
+    #[inline]
+    fn is_point(&self, site: SiteId) -> bool {
+        let points = &self.points;
+        points.all_accesses || (!points.accesses.is_empty() && points.accesses.binary_search(&site).is_ok())
+    }
+
+    pub(crate) fn note(&mut self, address: usize, size: usize, how: How, site: SiteId, point: bool) {
+        let access = Access { address, size, how, task: self.running, site, point };
+        // The analysis needs the world to settle what is pending; both belong to the engine.
+        self.engine.observe(|watch, world| watch.access(&access, world));
+    }
+
+    /// Memory is given out anew: nothing that was there matters.
+    pub fn forget(&mut self, start: usize, size: usize) {
+        if self.several {
+            self.engine.analysis_mut().shadow.forget(start, size);
+        }
+        self.objects.forget(start, size);
+    }
+}
+
+/// An access that has been counted and must be looked at.
+#[inline(never)]
+fn look(address: usize, size: usize, write: bool, pc: usize) {
+    if with(|run| run.several) {
+        return look_closely(address, size, write, pc);
+    }
+    // While there is one task only, nothing comes of it unless the memory must not be touched.
+    let allowed = with(|run| {
+        if run.calm == 0 {
+            crate::server::beat(run.running, SiteId::UNKNOWN);
+            run.calm = QUIET_MAX;
+        }
+        run.blocks.check(address, size)
+    });
+    if !allowed {
+        check_memory(address, size, write, with(|run| run.site(pc)));
+    }
+}
+
+#[inline(never)]
+fn look_closely(address: usize, size: usize, write: bool, pc: usize) {
+    let (site, point, restless) = with(|run| {
+        let site = run.site(pc);
+        (site, run.is_point(site), run.calm == 0)
+    });
+    if point || restless {
+        arrive_at_memory(address, size, write, site);
+    }
+    if with(|run| run.calls.wanted) {
+        calls::access(site);
+    }
+    check_memory(address, size, write, site);
+    with(|run| run.note(address, size, How { write, atomic: false }, site, point));
+}
+
+/// The first two words of an access are one operation; what lies beyond follows at once, since nobody can
+/// come in between.
+fn arrive_at_memory(address: usize, size: usize, write: bool, site: SiteId) {
+    let kind = if write { Kind::CellWrite } else { Kind::CellRead };
+    let word = |at: usize| with(|run| run.word(at, site, State::Cell));
+    let last = address + size.max(1) - 1;
+    let first = word(address);
+    let second = address / WORD * WORD + WORD;
+    let op = Op::new(kind, first, site);
+    arrive(if second <= last { op.second(word(second)) } else { op });
+    let mut at = second + WORD;
+    while at <= last {
+        let object = word(at);
+        with(|run| run.engine.perform(run.running, Op::new(kind, object, site)));
+        at += WORD;
+    }
+}
+
+/// Libc has given out `raw`, of which the program gets `size` bytes from `start` on.
+pub fn allocated(raw: usize, start: usize, size: usize, pc: usize) {
+    if with(|run| run.calls.wanted) {
+        calls::access(with(|run| run.site(pc)));
+    }
+    with(|run| {
+        // The red zones, too: nothing may be known of what must not be touched.
+        run.forget(raw, Blocks::end(start, size) - raw);
+        let made = Deed { task: run.running, site: run.site(pc) };
+        run.blocks.give(raw, start, size, made);
+    });
+}
+
+/// The program gives memory back: for others that is a write. Gives back what libc may have again.
+pub fn freed(start: usize, pc: usize) -> Vec<usize> {
+    let (site, freed) = with(|run| {
+        let site = run.site(pc);
+        let size = run.blocks.size(start).unwrap_or(0);
+        let freed = run.blocks.take(start, Deed { task: run.running, site }, run.engine.world());
+        if run.several && matches!(freed, Freed::Kept(_)) {
+            run.note(start, size.min(FREED_MAX), How { write: true, atomic: false }, site, false);
+            // From now on nobody may touch it, and nobody may have touched it before: see `Shadow::has`.
+            run.engine.analysis_mut().shadow.forget(start, size);
+        }
+        (site, freed)
+    });
+    if with(|run| run.calls.wanted) {
+        calls::access(site);
+    }
+    match freed {
+        Freed::Kept(released) => released,
+        Freed::Foreign => vec![start],
+        Freed::Wrong(fault) => misused_memory(fault, site),
+    }
+}
+
+/// Looks whether the running task may touch these bytes. Ends the run if not.
+#[inline(always)]
+pub fn check_memory(address: usize, size: usize, write: bool, site: SiteId) {
+    if !with(|run| run.blocks.check(address, size)) {
+        let verb = if write { "writes" } else { "reads" };
+        misused_memory(with(|run| run.blocks.explain(address, size, verb, run.engine.world())), site);
+    }
+}
+
+#[cold]
+fn misused_memory(fault: Fault, site: SiteId) -> ! {
+    with(|run| {
+        let message = format!("{} {}", run.engine.world().path(run.running), fault.message);
+        let sites = [site].into_iter().chain(fault.sites).collect();
+        run.engine.fail(Failure { kind: FailureKind::Memory, message, tasks: vec![run.running], sites });
+    });
+    crate::end::over()
+}

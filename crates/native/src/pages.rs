@@ -1,0 +1,129 @@
+//! Something about each page of the program's memory, found by address in a few instructions.
+//!
+//! All pages are in a map; those looked at lately are in a small table before it, each in the one place that its
+//! number says. A table that covers all memory would save two instructions, and cost every run, which is a copy of
+//! the process, page tables for all corners of the memory that a program uses.
+
+use crate::objects::ByAddress;
+use alloc::boxed::Box;
+use core::fmt;
+
+/// Bytes of a page.
+pub const PAGE: usize = 4096;
+
+/// Places in the table.
+const NEAR: usize = 64;
+
+/// In place of a page's number: there is nothing for it.
+const ABSENT: usize = 1 << 63;
+
+struct Near<T> {
+    // invariant: the page is what the map has for this number; null if the number is marked as absent.
+    number: usize,
+    page: *mut T,
+}
+
+/// Values of type `T` by page.
+pub struct Pages<T> {
+    // Boxes, as what they are known by in the table.
+    all: ByAddress<*mut T>,
+    near: [Near<T>; NEAR],
+}
+
+/// Memory that is nothing but numbers: zeros are a value of it.
+///
+/// # Safety
+/// All zeros must be valid.
+pub unsafe trait Zeros: Sized {}
+
+// SAFETY: bytes.
+unsafe impl<const N: usize> Zeros for [u8; N] {}
+
+impl<T: Zeros> Pages<T> {
+    /// Nothing about any page.
+    pub const fn new() -> Pages<T> {
+        let near = [const { Near { number: ABSENT, page: core::ptr::null_mut() } }; NEAR];
+        Pages { all: ByAddress::with_hasher(core::hash::BuildHasherDefault::new()), near }
+    }
+
+    /// What there is for the page of an address, if that was looked at lately.
+    #[inline(always)]
+    pub fn near(&self, address: usize) -> Option<&T> {
+        let number = address / PAGE;
+        let near = &self.near[number % NEAR];
+        // SAFETY: pages are boxed, and live as long as this.
+        if near.number == number { Some(unsafe { &*near.page }) } else { None }
+    }
+
+    /// What there is for the page of an address.
+    #[inline]
+    pub fn get(&mut self, address: usize) -> Option<&mut T> {
+        let number = address / PAGE;
+        if self.near[number % NEAR].number & !ABSENT != number {
+            self.near[number % NEAR] = match self.all.get(&number) {
+                Some(&page) => Near { number, page },
+                None => Near { number: number | ABSENT, page: core::ptr::null_mut() },
+            };
+        }
+        // SAFETY: as above.
+        unsafe { self.near[number % NEAR].page.as_mut() }
+    }
+
+    /// The same, made if there is nothing yet.
+    #[inline]
+    pub fn make(&mut self, address: usize) -> &mut T {
+        let number = address / PAGE;
+        if self.near[number % NEAR].number != number {
+            self.make_far(number);
+        }
+        // SAFETY: as above; it was just made if there was none.
+        unsafe { &mut *self.near[number % NEAR].page }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_far(&mut self, number: usize) {
+        let page = *self.all.entry(number).or_insert_with(|| {
+            // SAFETY: zeros are a value, says `Zeros`.
+            Box::into_raw(unsafe { Box::<T>::new_zeroed().assume_init() })
+        });
+        self.near[number % NEAR] = Near { number, page };
+    }
+
+    /// Does something with every page between two addresses that there is something for.
+    pub fn each(&mut self, start: usize, end: usize, mut each: impl FnMut(usize, &mut T)) {
+        let numbers = start / PAGE..end.div_ceil(PAGE);
+        if self.all.len() < numbers.len() {
+            let pages = self.all.iter().filter(|(number, _)| numbers.contains(number));
+            // SAFETY: a page of ours, which nobody else uses now.
+            pages.for_each(|(&number, &page)| each(number * PAGE, unsafe { &mut *page }));
+        } else {
+            for number in numbers {
+                if let Some(page) = self.get(number * PAGE) {
+                    each(number * PAGE, page);
+                }
+            }
+        }
+    }
+}
+
+impl<T> Drop for Pages<T> {
+    fn drop(&mut self) {
+        for (_, page) in self.all.drain() {
+            // SAFETY: it was a box, and nobody uses it any more.
+            drop(unsafe { Box::from_raw(page) });
+        }
+    }
+}
+
+impl<T: Zeros> Default for Pages<T> {
+    fn default() -> Pages<T> {
+        Pages::new()
+    }
+}
+
+impl<T> fmt::Debug for Pages<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} pages", self.all.len())
+    }
+}

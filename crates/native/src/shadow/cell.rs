@@ -1,0 +1,240 @@
+//! What is known of eight bytes of memory: four accesses of the past, and where all of them stood.
+//!
+//! An access is told by one word, so that "the same again" is one comparison; and it lies where its first byte says,
+//! so that this one comparison is enough. That is how nearly all accesses are done with: what a task does twice
+//! between two releases is known (the same epoch, as FastTrack has it; Flanagan and Freund 2009).
+
+use super::{Findings, How};
+use core::arch::x86_64::{
+    __m128i, _mm_cmpeq_epi32, _mm_load_si128, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi32,
+};
+use raddle_analysis::clocks::Epoch;
+use raddle_model::{SiteId, TaskId};
+
+/// Bytes that a cell is about.
+pub(super) const GRANULE: usize = 8;
+
+const WRITE: u64 = 1;
+const ATOMIC: u64 = 1 << 1;
+const MASK: u64 = 0xff << 8;
+const WHO: u64 = 0xffff << 16;
+
+/// One access: when (32 bits, 0 if there is none), by whom (16), to which bytes (8), how (8).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Key(u64);
+
+impl Key {
+    const NONE: Key = Key(0);
+
+    /// Accesses of a task at a time of its clock.
+    #[inline(always)]
+    pub(super) fn of(task: TaskId, time: i32) -> u64 {
+        (time as u32 as u64) << 32 | u64::from(task.0 as u16) << 16
+    }
+
+    /// One of them, to `size` bytes from `offset` on.
+    #[inline(always)]
+    pub(super) fn new(now: u64, offset: usize, size: usize, how: How) -> Key {
+        let mask = ((1u64 << size) - 1) << (offset + 8);
+        Key(now | mask | u64::from(how.write) | u64::from(how.atomic) << 1)
+    }
+
+    /// Where it lies in its cell while it is the latest of its kind: two neighbouring variables have two places.
+    #[inline(always)]
+    fn home(offset: usize) -> usize {
+        offset / 2
+    }
+
+    #[inline(always)]
+    fn same_task(self, other: Key) -> bool {
+        (self.0 ^ other.0) & WHO == 0
+    }
+
+    /// Whether everything that races with `other` races with this one, too, if both are equally old: the same bytes
+    /// at least, written if the other is, and atomic only if the other is.
+    #[inline(always)]
+    fn covers(self, other: Key) -> bool {
+        (other.0 & !self.0 & (MASK | WRITE)) | (self.0 & !other.0 & ATOMIC) == 0
+    }
+
+    /// Whether two accesses conflict, if nothing orders them.
+    #[inline(always)]
+    fn conflicts(self, other: Key) -> bool {
+        ((self.0 | other.0) & WRITE != 0) & (self.0 & other.0 & ATOMIC == 0)
+    }
+
+    pub(super) fn task(self) -> TaskId {
+        TaskId((self.0 >> 16) as u16 as u32)
+    }
+
+    pub(super) fn epoch(self) -> Epoch {
+        Epoch { task: self.task(), time: (self.0 >> 32) as i32 }
+    }
+
+    pub(super) fn how(self) -> How {
+        How { write: self.0 & WRITE != 0, atomic: self.0 & ATOMIC != 0 }
+    }
+}
+
+pub(super) const RECORDS: usize = 4;
+const SITES: usize = 8;
+
+/// The bit of a kept site that says that it is a scheduling point in this plan. Accesses from there are announced
+/// each time, so the quick look must never find them.
+pub(super) const POINT: u32 = 1 << 31;
+
+/// Stands in the last place of the sites once there was a race: then all sites have been told, and whoever comes
+/// later is told at once.
+const RACY: SiteId = SiteId(u32::MAX);
+
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub(super) struct Cell {
+    keys: [Key; RECORDS],
+    // First those of the records, in the same places; then those of accesses that have no record any more.
+    sites: [SiteId; SITES],
+}
+
+const NOTHING: Cell = Cell { keys: [Key::NONE; RECORDS], sites: [SiteId::UNKNOWN; SITES] };
+
+impl Cell {
+    /// Whether nothing would come of a plain access, because its task has done the same since its last release.
+    #[inline(always)]
+    pub(super) fn has<const IS_WRITE: bool>(&self, key: Key, offset: usize, site: SiteId) -> bool {
+        // A read after one's own write shows nothing that the write does not.
+        let differs = self.keys[Key::home(offset)].0 ^ key.0;
+        let differs = if IS_WRITE { differs } else { differs & !WRITE };
+        differs == 0 && self.knows(site)
+    }
+
+    /// Whether an access from this site has been here.
+    #[inline(always)]
+    fn knows(&self, site: SiteId) -> bool {
+        let sites = self.sites.as_ptr().cast::<__m128i>();
+        // SAFETY: eight numbers, aligned as the cell is; these instructions are part of the architecture.
+        unsafe {
+            let wanted = _mm_set1_epi32(site.0 as i32);
+            let [first, second] = [0, 1].map(|half| _mm_cmpeq_epi32(_mm_load_si128(sites.add(half)), wanted));
+            _mm_movemask_epi8(_mm_or_si128(first, second)) != 0
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = NOTHING;
+    }
+
+    fn is_racy(&self) -> bool {
+        self.sites[SITES - 1] == RACY
+    }
+
+    /// A record is about to be replaced: its site is kept as long as there is room.
+    fn keep(&mut self, site: SiteId) {
+        if site != SiteId::UNKNOWN && !self.sites[RECORDS..].contains(&site) {
+            let free = self.sites[RECORDS..].iter().position(|&kept| kept == SiteId::UNKNOWN);
+            self.sites[RECORDS + free.unwrap_or(0)] = site;
+        }
+    }
+
+    fn tell(&mut self, findings: &mut Findings) {
+        self.sites.iter().filter(|&&site| site != RACY).for_each(|&site| findings.share(site));
+        self.sites[SITES - 1] = RACY;
+    }
+
+    fn swap(&mut self, one: usize, other: usize) {
+        self.keys.swap(one, other);
+        self.sites.swap(one, other);
+    }
+
+    /// The record at home is of an access like this that went before it, and no other meets it: then it is brought up
+    /// to date where it is. What a task does again after a release, and an atomic that is written in turn, come to
+    /// this. Whose access was the last is chance, so nothing branches on that.
+    #[inline(always)]
+    fn renew(&mut self, key: Key, home: usize, site: SiteId, heard: &[i32]) -> bool {
+        let old = self.keys[home];
+        let others = (1..RECORDS).fold(0, |others, by| others | self.keys[home ^ by].0);
+        let Epoch { task, time } = old.epoch();
+        let replaced = (key.0 & WRITE != 0) | old.same_task(key);
+        let can = (others & key.0 & MASK == 0)
+            & key.covers(old)
+            & (time <= heard[task.index()])
+            & (replaced & (self.sites[home] == site));
+        if can {
+            self.keys[home] = key;
+        }
+        can
+    }
+
+    /// Compares an access with all records and finds a place for it. `heard` says up to when the task has heard of
+    /// each task. True if another record had to be thrown out; so many have been before, so that it is a different
+    /// one each time.
+    #[inline(always)]
+    pub(super) fn note(
+        &mut self,
+        key: Key,
+        offset: usize,
+        site: SiteId,
+        heard: &[i32],
+        thrown_out: usize,
+        findings: &mut Findings,
+    ) -> bool {
+        let home = Key::home(offset);
+        !self.renew(key, home, site, heard) && self.place(key, home, site, heard, thrown_out, findings)
+    }
+
+    #[inline(never)]
+    fn place(
+        &mut self,
+        key: Key,
+        home: usize,
+        site: SiteId,
+        heard: &[i32],
+        thrown_out: usize,
+        findings: &mut Findings,
+    ) -> bool {
+        let known = self.knows(site);
+        let same = |old: &Key| (old.0 ^ key.0) >> 16 == 0 && old.covers(key);
+        // Whatever races with this access races with that one, too.
+        if known && let Some(at) = self.keys.iter().position(same) {
+            self.swap(at, home);
+            return false;
+        }
+        let (mut place, mut raced) = (None, false);
+        for at in 0..RECORDS {
+            let old = self.keys[at];
+            if old == Key::NONE {
+                place = place.or(Some(at));
+                continue;
+            }
+            if old.0 & key.0 & MASK == 0 {
+                continue;
+            }
+            let Epoch { task, time } = old.epoch();
+            let ordered = time <= heard[task.index()];
+            if !ordered && old.conflicts(key) {
+                findings.raced(old, self.sites[at]);
+                raced = true;
+            }
+            // Whoever is unordered with what is ordered before a write is unordered with the write, too.
+            if ordered && (key.0 & WRITE != 0 || old.same_task(key)) && key.covers(old) {
+                if self.sites[at] != site {
+                    self.keep(self.sites[at]);
+                }
+                self.keys[at] = Key::NONE;
+                self.sites[at] = SiteId::UNKNOWN;
+                place = Some(place.map_or(at, |place: usize| place.min(at)));
+            }
+        }
+        // One's own home is never the one to be thrown out: the latest access is there.
+        let at = place.unwrap_or((home + 1 + thrown_out % (RECORDS - 1)) % RECORDS);
+        self.keep(self.sites[at]);
+        self.keys[at] = key;
+        self.sites[at] = site;
+        self.swap(at, home);
+        if raced && !self.is_racy() {
+            self.tell(findings);
+        } else if self.is_racy() && !known {
+            findings.share(site);
+        }
+        place.is_none()
+    }
+}

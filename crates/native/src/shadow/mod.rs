@@ -1,0 +1,173 @@
+//! Shadow memory: who accessed which byte last, and whether anything orders that before the access at hand.
+//!
+//! Every eight bytes of the program's memory have four records; a record is one task's access to some of these
+//! bytes, at a time of its clock ([`Clocks`] knows which of them the others have heard of). Follows the shadow
+//! cells of ThreadSanitizer (Serebryany et al. 2011), with records thrown out in turn and not at random: a run
+//! reports the same each time. A race that is reported is one; when more than four unordered accesses meet in
+//! eight bytes, one may go unnoticed in this run.
+//!
+//! Where a race shows, all sites that have accessed these bytes in this run are told, and those that still will:
+//! sharedness belongs to the location, and each of them must be a scheduling point in later plans. A cell has room
+//! for four sites beyond those of its records.
+//!
+//! Of the accesses that a task does between two releases only the first of each kind, site and location matters. So
+//! the quick look ([`Shadow::has`]) is nearly always the whole of it, and nothing else need be asked, not even
+//! whether the memory may be touched: what is given back or given out anew is forgotten here.
+
+mod cell;
+#[cfg(test)]
+mod tests;
+
+use crate::pages::{PAGE, Pages, Zeros};
+use alloc::vec::Vec;
+use cell::{Cell, GRANULE, Key, POINT};
+use raddle_analysis::clocks::{Clocks, Epoch};
+use raddle_model::{SiteId, TaskId};
+
+/// How memory is accessed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct How {
+    /// Whether it is written.
+    pub write: bool,
+    /// Whether the access is atomic: two of them do not race.
+    pub atomic: bool,
+}
+
+/// An access at hand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// Its first byte.
+    pub address: usize,
+    /// How many there are.
+    pub size: usize,
+    /// How.
+    pub how: How,
+    /// Who.
+    pub task: TaskId,
+    /// Where it stands.
+    pub site: SiteId,
+    /// Whether accesses from there are scheduling points in this plan.
+    pub point: bool,
+}
+
+/// One access of the past.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Record {
+    key: Key,
+    /// Where it stands.
+    pub site: SiteId,
+}
+
+impl Record {
+    /// Who.
+    pub fn task(&self) -> TaskId {
+        self.key.task()
+    }
+
+    /// How.
+    pub fn how(&self) -> How {
+        self.key.how()
+    }
+
+    /// When, by the task's own clock.
+    pub fn epoch(&self) -> Epoch {
+        self.key.epoch()
+    }
+}
+
+/// What an access has brought to light.
+#[derive(Default, Debug)]
+pub struct Findings {
+    /// Accesses that nothing orders before the one at hand.
+    pub races: Vec<Record>,
+    /// Sites that access what is raced for. Sorted.
+    pub shared: Vec<SiteId>,
+}
+
+impl Findings {
+    #[cold]
+    fn raced(&mut self, key: Key, site: SiteId) {
+        self.races.push(Record { key, site: SiteId(site.0 & !POINT) });
+    }
+
+    #[cold]
+    fn share(&mut self, site: SiteId) {
+        let site = SiteId(site.0 & !POINT);
+        if site != SiteId::UNKNOWN
+            && let Err(at) = self.shared.binary_search(&site)
+        {
+            self.shared.insert(at, site);
+        }
+    }
+}
+
+/// The cells of a page.
+struct Page([Cell; PAGE / GRANULE]);
+
+// SAFETY: numbers, of which 0 says that there is nothing.
+unsafe impl Zeros for Page {}
+
+/// The shadow of all memory that was accessed.
+#[derive(Default, Debug)]
+pub struct Shadow {
+    pages: Pages<Page>,
+    // What accesses of the running task have in common until it releases; 0, which no record has, if that is not
+    // known or nobody may look quickly.
+    now: u64,
+    // Records that there was no room for.
+    thrown_out: usize,
+}
+
+impl Shadow {
+    /// The task that runs, or its time, may be another from now on.
+    #[inline(always)]
+    pub fn moved(&mut self) {
+        self.now = 0;
+    }
+
+    /// Plain accesses are those of this task at this time, until [`Shadow::moved`].
+    #[inline(always)]
+    pub fn stays(&mut self, task: TaskId, time: i32) {
+        self.now = Key::of(task, time);
+    }
+
+    /// Whether nothing would come of a plain access by the running task, since it has done the same before.
+    #[inline(always)]
+    pub fn has<const SIZE: usize, const WRITE: bool>(&self, address: usize, site: SiteId) -> bool {
+        let offset = address % GRANULE;
+        let Some(page) = self.pages.near(address) else { return false };
+        if offset + SIZE > GRANULE {
+            return false;
+        }
+        let key = Key::new(self.now, offset, SIZE, How { write: WRITE, atomic: false });
+        page.0[address % PAGE / GRANULE].has::<WRITE>(key, offset, site)
+    }
+
+    /// Notes an access at a time of its task's clock, and tells of the records that nothing orders before it.
+    pub fn access(&mut self, access: &Access, time: i32, clocks: &Clocks, findings: &mut Findings) {
+        let Access { address, size, how, task, site, point } = *access;
+        let site = SiteId(site.0 | if point { POINT } else { 0 });
+        let now = Key::of(task, time);
+        let heard = clocks.heard(task);
+        let (mut at, end) = (address, address + size);
+        while at < end {
+            let granule = at & !(GRANULE - 1);
+            let upto = end.min(granule + GRANULE);
+            let offset = at - granule;
+            let key = Key::new(now, offset, upto - at, how);
+            let cell = &mut self.pages.make(granule).0[granule % PAGE / GRANULE];
+            let full = cell.note(key, offset, site, heard, self.thrown_out, findings);
+            self.thrown_out += usize::from(full);
+            at = upto;
+        }
+    }
+
+    /// The memory is given out anew: what was done to it before concerns nobody.
+    pub fn forget(&mut self, start: usize, size: usize) {
+        self.pages.each(start, start + size, |page, cells| {
+            let from = start.max(page) - page;
+            let upto = (start + size).min(page + PAGE) - page;
+            cells.0[from / GRANULE..upto.div_ceil(GRANULE)].iter_mut().for_each(Cell::clear);
+        });
+    }
+}
