@@ -23,6 +23,8 @@ use crate::path::{Path, Pending};
 use crate::systematic::{Request, Search};
 use raddle_model::plan::Step;
 use raddle_model::{Op, Plan, TaskId, Trace, Verdict};
+use raddle_wire::Unpack;
+use raddle_wire::journal::{Entry, Take};
 
 /// Who has a say in where the search goes back to.
 pub trait Guide: Clone + Send + 'static {
@@ -32,6 +34,11 @@ pub trait Guide: Clone + Send + 'static {
     /// A run has ended; what it did is asked about next.
     fn learn(&mut self, trace: &Trace) {
         let _ = trace;
+    }
+
+    /// Whether it never refuses, and has nothing of its own that a journal would have to hold.
+    fn is_complete(&self) -> bool {
+        false
     }
 
     /// All runs so far were made with too few scheduling points.
@@ -46,6 +53,10 @@ impl Guide for Everywhere {
     fn wants(&mut self, _: &Path, _: usize, _: &Pending) -> bool {
         true
     }
+
+    fn is_complete(&self) -> bool {
+        true
+    }
 }
 
 /// What is known of the state before a step.
@@ -55,6 +66,8 @@ struct Node {
     backtrack: Vec<u64>,
     /// Those that have, and those that slept when the search came here.
     asleep: Vec<(u64, Op)>,
+    /// Whether all of that is in the journal.
+    saved: bool,
 }
 
 /// The search.
@@ -158,6 +171,7 @@ impl<G: Guide> Dpor<G> {
             && let Some(task) = first.first()
         {
             backtrack.push(names[task.index()]);
+            self.nodes[earlier].saved = false;
         }
     }
 
@@ -175,6 +189,7 @@ impl<G: Guide> Dpor<G> {
     fn turn(&mut self, step: Step, request: &mut Request) -> bool {
         self.asked = step.task;
         let last = self.nodes.len() - 1;
+        self.nodes[last].saved = false;
         let task = self.path.task(step.task).expect("raddle bug: an unknown task is to run");
         let op = self.path.next_op(task, last);
         let op = op.expect("raddle bug: a task is to run that was about to do nothing");
@@ -241,6 +256,50 @@ impl<G: Guide> Search for Dpor<G> {
         self.blocked += u64::from(*verdict == Verdict::Cut);
         self.guide.learn(trace);
         self.go_back(known, plan, trace);
+    }
+
+    fn save(&mut self, entry: &mut Entry, all: bool) -> Option<usize> {
+        if !self.guide.is_complete() {
+            return None;
+        }
+        for (number, node) in self.nodes.iter_mut().enumerate().filter(|(_, node)| all || !node.saved) {
+            node.saved = true;
+            let step = (number < self.path.stops.len()).then(|| self.path.step(number));
+            entry.part(number, |put| {
+                put.list(step.iter(), |put, step| put.step(step));
+                put.list(node.backtrack.iter(), |put, &task| put.name(task));
+                put.list(node.asleep.iter(), |put, (task, op)| {
+                    put.name(*task);
+                    put.op(op);
+                });
+            });
+        }
+        let mut rest = entry.rest();
+        rest.name(self.asked);
+        rest.number(self.runs);
+        rest.number(self.blocked);
+        Some(self.nodes.len())
+    }
+
+    fn load(&mut self, parts: &[Vec<u8>], rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
+        let mut steps = Vec::new();
+        self.nodes.clear();
+        for part in parts {
+            let mut take = Take::new(part);
+            steps.extend(take.list(Take::step)?);
+            let backtrack = take.list(Take::name)?;
+            let asleep = take.list(|take| Ok((take.name()?, take.op()?)))?;
+            self.nodes.push(Node { backtrack, asleep, saved: true });
+        }
+        self.asked = rest.name()?;
+        self.runs = rest.number()?;
+        self.blocked = rest.number()?;
+        self.begun = true;
+        Ok(steps)
+    }
+
+    fn recall(&mut self, trace: &Trace) {
+        self.path.follow(trace, 0);
     }
 
     fn outlook(&self) -> Option<Outlook> {

@@ -25,7 +25,10 @@ use crate::path::{Path, Pending, Stop};
 use crate::systematic::{Request, Search};
 use crate::wakeup::{Branch, LAST, Letter, More, Origin, Relation, Sequence, insert};
 use alloc::sync::Arc;
+use raddle_model::plan::Step;
 use raddle_model::{Plan, TaskId, Trace, Verdict};
+use raddle_wire::Unpack;
+use raddle_wire::journal::{Entry, Put, Take};
 
 /// What is known of the state before a step.
 #[derive(Clone, Default, Debug)]
@@ -34,6 +37,8 @@ struct Node {
     asleep: Vec<Letter>,
     /// Sequences that must still be taken from here.
     branches: Vec<Branch>,
+    /// Whether all of that, and the step that is taken from here, is in the journal.
+    saved: bool,
 }
 
 /// Two steps of the current run that race.
@@ -52,6 +57,27 @@ enum Cause {
     Until(usize),
     /// Nothing wakes this sleeper.
     Covered(usize),
+}
+
+impl Race {
+    fn save(&self, put: &mut Put<'_>) {
+        let (covered, number) = match self.cause {
+            Cause::Until(step) => (false, step),
+            Cause::Covered(sleeper) => (true, sleeper),
+        };
+        put.number(self.earlier as u64);
+        put.flag(covered);
+        put.number(number as u64);
+    }
+
+    fn load(take: &mut Take<'_>, later: usize) -> Result<Race, Unpack> {
+        let (earlier, covered, number) = (take.size()?, take.flag()?, take.size()?);
+        Ok(Race {
+            earlier,
+            later,
+            cause: if covered { Cause::Covered(number) } else { Cause::Until(number) },
+        })
+    }
 }
 
 /// The search.
@@ -179,7 +205,9 @@ impl Odpor {
             steps.push(step);
         }
         steps.reverse();
-        insert(&mut node.branches, Sequence { steps, letters, last: &last, known });
+        if insert(&mut node.branches, Sequence { steps, letters, last: &last, known }) {
+            node.saved = false;
+        }
         Cause::Until(until.unwrap_or(0))
     }
 
@@ -200,6 +228,7 @@ impl Odpor {
                     steps.clear();
                     steps.push(LAST);
                     insert(&mut node.branches, Sequence { steps, letters, last: &other, known });
+                    node.saved = false;
                 }
             }
         }
@@ -230,6 +259,7 @@ impl Odpor {
                 Cause::Covered(sleeper) => self.wakes(earlier, sleeper, known),
             };
             if again || chose || self.origin.is_some() {
+                self.nodes[later].saved = false;
                 let later = self.path.at(later);
                 self.races[position].cause = self.reverse(earlier, &later);
             }
@@ -277,6 +307,7 @@ impl Odpor {
         let (before, rest) = self.nodes.split_at_mut(number);
         let node = &mut rest[0];
         node.branches = branches;
+        node.saved = false;
         node.asleep.clear();
         if let Some(before) = before.last()
             && !before.asleep.is_empty()
@@ -305,6 +336,7 @@ impl Search for Odpor {
             }
             node.asleep.extend(taken.cloned());
             let branch = node.branches.remove(0);
+            node.saved = false;
             self.sizes.begin(number, self.runs);
             self.path.write_steps(number, &mut request.steps);
             request.steps.extend(branch.first().map(Letter::step));
@@ -339,6 +371,48 @@ impl Search for Odpor {
             self.add_choices(number);
         }
         self.reverse_races(known, plan, trace);
+    }
+
+    fn save(&mut self, entry: &mut Entry, all: bool) -> Option<usize> {
+        for number in 0..self.depth {
+            let node = &mut self.nodes[number];
+            if node.saved && !all {
+                continue;
+            }
+            node.saved = true;
+            let first = self.races.partition_point(|race| race.later < number);
+            let races = &self.races[first..self.races.partition_point(|race| race.later <= number)];
+            entry.part(number, |put| {
+                put.list(self.letters.get(number).iter(), |put, letter| put.step(&letter.step()));
+                put.list(node.asleep.iter(), |put, letter| letter.save(put));
+                put.list(node.branches.iter(), |put, branch| branch.save(put));
+                put.list(races.iter(), |put, race| race.save(put));
+            });
+        }
+        let mut rest = entry.rest();
+        rest.number(self.runs);
+        rest.number(self.redundant);
+        Some(self.depth)
+    }
+
+    fn load(&mut self, parts: &[Vec<u8>], rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
+        *self = Odpor { begun: true, depth: parts.len(), ..Odpor::default() };
+        let mut steps = Vec::new();
+        for (number, part) in parts.iter().enumerate() {
+            let mut take = Take::new(part);
+            steps.extend(take.list(Take::step)?);
+            let (asleep, branches) = (take.list(Letter::load)?, take.list(Branch::load)?);
+            self.nodes.push(Node { asleep, branches, saved: true });
+            self.races.extend(take.list(|take| Race::load(take, number))?);
+        }
+        self.runs = rest.number()?;
+        self.redundant = rest.number()?;
+        Ok(steps)
+    }
+
+    fn recall(&mut self, trace: &Trace) {
+        self.path.follow(trace, 0);
+        self.spell(0);
     }
 
     fn restart(&mut self) {

@@ -9,6 +9,8 @@
 use alloc::sync::Arc;
 use raddle_model::plan::Step;
 use raddle_model::{Access, Kind, ObjectId, Op};
+use raddle_wire::Unpack;
+use raddle_wire::journal::{Put, Take};
 
 /// Ids of objects from here on mean the same in all runs: they stand for tasks.
 pub(crate) const STABLE: u32 = 1 << 31;
@@ -50,6 +52,35 @@ impl Origin {
 }
 
 impl Letter {
+    /// Writes it. Of the run that it comes from only the number is kept: objects that only that run knows are taken
+    /// for any of their kind afterwards, which can repeat a partial order and never loses one.
+    pub(crate) fn save(&self, put: &mut Put<'_>) {
+        put.name(self.task);
+        put.op(&self.op);
+        put.flag(self.more.is_some());
+        if let Some(more) = &self.more {
+            put.list(more.choices.iter(), |put, &value| put.number(u64::from(value)));
+            put.list(more.run.iter(), |put, (origin, announced)| {
+                put.number(origin.number);
+                put.name(*announced);
+            });
+        }
+    }
+
+    pub(crate) fn load(take: &mut Take<'_>) -> Result<Letter, Unpack> {
+        let (task, op) = (take.name()?, take.op()?);
+        let mut letter = Letter { task, op, more: None };
+        if take.flag()? {
+            let choices = take.list(Take::small)?;
+            let run = take.list(|take| {
+                let origin = Origin { number: take.number()?, announcements: Vec::new() };
+                Ok((Arc::new(origin), take.name()?))
+            })?;
+            letter.more = Some(Box::new(More { choices, run: run.into_iter().next() }));
+        }
+        Ok(letter)
+    }
+
     /// The values it chose.
     pub(crate) fn choices(&self) -> &[u32] {
         self.more.as_ref().map_or(&[], |more| &more.choices)
@@ -212,6 +243,19 @@ impl Branch {
     pub(crate) fn first(&self) -> impl Iterator<Item = &Letter> {
         let branches = core::iter::successors(Some(self), |branch| branch.rest.first());
         branches.flat_map(|branch| branch.letters.iter().rev())
+    }
+
+    pub(crate) fn save(&self, put: &mut Put<'_>) {
+        put.list(self.letters.iter(), |put, letter| letter.save(put));
+        put.list(self.rest.iter(), |put, branch| branch.save(put));
+    }
+
+    pub(crate) fn load(take: &mut Take<'_>) -> Result<Branch, Unpack> {
+        let letters = take.list(Letter::load)?;
+        if letters.is_empty() {
+            return Err(Unpack::Nonsense("a branch without a step"));
+        }
+        Ok(Branch { letters, rest: take.list(Branch::load)? })
     }
 
     /// Number of its sequences.
