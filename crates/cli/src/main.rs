@@ -8,6 +8,7 @@ mod cc;
 mod demo;
 mod doctor;
 mod hapset;
+mod interrupt;
 mod minimize;
 mod native;
 mod output;
@@ -19,6 +20,7 @@ mod runner;
 mod seed;
 mod show;
 mod strategies;
+mod suppressed;
 
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;

@@ -4,11 +4,12 @@ use crate::cc::program;
 use crate::native::{NativeTarget, Program, found};
 use crate::output::{self, Format};
 use crate::problem::Problem;
-use crate::{Exit, progress, seed, show};
+use crate::suppressed::Suppressed;
+use crate::{Exit, interrupt, progress, seed, show};
 use raddle_explore::campaign::{self, Limits};
 use raddle_explore::sample::Sample;
-use raddle_explore::target::Target as _;
-use raddle_model::{Plan, PointSet, SpinMode, Tail, TimeMode};
+use raddle_explore::target::{Target as _, TargetError};
+use raddle_model::{FailureKind, Plan, PointSet, SpinMode, Tail, TimeMode};
 use raddle_policy::Strategy;
 use raddle_report::json;
 use std::ffi::OsString;
@@ -59,6 +60,9 @@ pub(crate) struct Args {
     /// Milliseconds without any operation after which a run counts as hanging
     #[arg(long, value_name = "MS", default_value_t = 5_000)]
     hang_ms: u64,
+    /// Failures not to report, in the format of ThreadSanitizer's suppressions
+    #[arg(long, value_name = "FILE")]
+    suppressions: Option<PathBuf>,
     /// Where failure files go
     #[arg(long, value_name = "DIR", default_value = "raddle-out")]
     out: PathBuf,
@@ -128,20 +132,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
             "the samplers do: random, rapos, pct, pos, walks, coverage",
         ));
     }
+    let mut suppressed = Suppressed::read(args.suppressions.as_deref())?;
+    interrupt::listen();
     let mut target = NativeTarget::start(program, args.expect_exit)?.with_jobs(args.jobs as usize)?;
     let mut explorer = Sample::new(strategy, plan(args));
     let limits = Limits { runs: args.runs, stop_after: args.stop_after, races: args.races == Races::On };
     let bar = progress::bar(args.runs, "runs");
     let begun = Instant::now();
-    let result = campaign::run(
-        &mut target,
-        &mut explorer,
-        &limits,
-        &mut || begun.elapsed() >= args.time,
-        &mut |progress| bar.set_position(progress.runs),
-    );
-    bar.finish_and_clear();
-    let mut summary = result?;
     let search = found::Search {
         strategy: &args.strategy,
         seed: args.seed,
@@ -149,19 +146,42 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         build_id: fit.shape.build_id,
     };
     let mut files = Vec::new();
+    // Written as soon as it is found: whatever happens to us, it is not lost.
+    let mut judge = |target: &NativeTarget, found: &campaign::Found| {
+        if suppressed.covers(target, found) {
+            return Ok(false);
+        }
+        let file = found::file(target, &search, found.clone());
+        let path = found::write(&search, &args.program, &file);
+        files.push((path.map_err(|problem| TargetError { message: problem.to_string() })?, file));
+        Ok(true)
+    };
+    let result = campaign::run_judged(
+        &mut target,
+        &mut explorer,
+        &limits,
+        &mut || begun.elapsed() >= args.time || interrupt::is_asked(),
+        &mut |progress| bar.set_position(progress.runs),
+        &mut judge,
+    );
+    bar.finish_and_clear();
+    let summary = result?;
+    // Races come last.
+    files.sort_by_key(|(_, file)| file.failure.kind == FailureKind::Race);
     let written =
         summary.failures.first().map(|found| found.plan.clone()).map(|plan| written(&mut target, &plan));
-    for found in std::mem::take(&mut summary.failures).into_iter().chain(std::mem::take(&mut summary.races)) {
-        let file = found::file(&target, &search, found);
-        files.push((found::write(&search, &args.program, &file)?, file));
-    }
-    if summary.not_controlled && files.is_empty() {
+    let asked = interrupt::is_asked();
+    if summary.not_controlled && files.is_empty() && !asked {
         return Err(Problem::not_controlled(
             format!("nothing was controlled: no run of {} had a second thread", args.program.display()),
             "is it the right program, with the right arguments? Are its sources built with `raddle cc`?",
         ));
     }
-    let figures = found::summary(&target, &search, &summary, &files, begun.elapsed().as_secs_f64());
+    let mut figures = found::summary(&target, &search, &summary, &files, begun.elapsed().as_secs_f64());
+    figures.notes.extend(suppressed.notes());
+    if asked {
+        figures.notes.push(format!("interrupted after {} runs", summary.progress.runs));
+    }
     match args.format {
         Format::Human => {
             for (path, file) in &files {
@@ -175,7 +195,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         }
         Format::Json => output::print_line(&json::summary(&figures)),
     }
-    Ok(if files.is_empty() { Exit::NothingFound } else { Exit::FailureFound })
+    match files.is_empty() {
+        false => Ok(Exit::FailureFound),
+        // What was asked for was not done, so this is no pass.
+        true if asked => Err(Problem::new("interrupted; nothing was found until then", "")),
+        true => Ok(Exit::NothingFound),
+    }
 }
 
 /// Whether the strategy goes through all runs.

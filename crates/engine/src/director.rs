@@ -248,6 +248,16 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         }
     }
 
+    /// The running task has come between another and what that was about to do: it does `op` instead.
+    pub fn amend(&mut self, task: TaskId, op: Op) {
+        self.spin.settle(&mut self.world);
+        self.spin.let_go(task, &mut self.world);
+        if !self.world.amend(task, op) {
+            self.blocked(task);
+        }
+        self.look_around();
+    }
+
     /// A task cannot do what it is about to do: that may close a cycle.
     #[inline(never)]
     pub(crate) fn blocked(&mut self, task: TaskId) {

@@ -99,6 +99,12 @@ impl Spin {
         self.alert = true;
     }
 
+    /// A task no longer does what it was doing.
+    pub(crate) fn let_go(&mut self, task: TaskId, world: &mut World) {
+        self.parked.remove(task);
+        *world.looks_mut(task) = 0;
+    }
+
     /// What a task looked at when it was last parked; meaningful for all that can run while stuck.
     pub(crate) fn watched(&self, task: TaskId) -> &[ObjectId] {
         let state = self.states.get(task.index());

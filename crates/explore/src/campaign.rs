@@ -13,7 +13,7 @@ use crate::target::{
 use raddle_analysis::hapset::Growth;
 use raddle_analysis::statistics::{Distinct, Estimate};
 use raddle_model::{Failure, FailureKind, Plan, SiteId, Verdict};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// When to stop, and what to report.
@@ -95,6 +95,9 @@ pub struct Summary {
     pub search_time: Duration,
 }
 
+/// Hears of each distinct failure as soon as it is confirmed, and says whether it counts.
+pub type Judge<'a, T> = &'a mut dyn FnMut(&T, &Found) -> Result<bool, TargetError>;
+
 /// Runs a campaign. `time_is_up` is asked after every run and should be cheap; `progress` is told
 /// after every batch.
 pub fn run<T: Target + ?Sized, E: Explorer + ?Sized>(
@@ -104,9 +107,21 @@ pub fn run<T: Target + ?Sized, E: Explorer + ?Sized>(
     time_is_up: &mut dyn FnMut() -> bool,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Summary, TargetError> {
+    run_judged(target, explorer, limits, time_is_up, progress, &mut |_, _| Ok(true))
+}
+
+/// The same for somebody who wants to hear of what is found at once, or not of everything.
+pub fn run_judged<T: Target + ?Sized, E: Explorer + ?Sized>(
+    target: &mut T,
+    explorer: &mut E,
+    limits: &Limits,
+    time_is_up: &mut dyn FnMut() -> bool,
+    progress: &mut dyn FnMut(&Progress),
+    judge: Judge<'_, T>,
+) -> Result<Summary, TargetError> {
     let mut campaign = Campaign::new(limits.clone());
     let mut exhausted = Exhausted::No;
-    while !campaign.over {
+    while !campaign.is_over() {
         let Some(batch) = explorer.next() else {
             exhausted = explorer.exhausted();
             break;
@@ -115,12 +130,15 @@ pub fn run<T: Target + ?Sized, E: Explorer + ?Sized>(
             Batch::Sample { plan, runs } => {
                 let left = limits.runs - campaign.runs;
                 let runs = runs.start..runs.end.min(runs.start.saturating_add(left));
-                target.sample(
-                    &plan,
-                    runs,
-                    &mut Listener { campaign: &mut campaign, explorer, time_is_up },
-                )?;
-                campaign.examine(target, |run| plan_of_run(&plan, run))?;
+                let end = campaign.runs + (runs.end - runs.start);
+                let mut listener =
+                    Listener { campaign: &mut campaign, explorer, time_is_up, stopped: false };
+                target.sample(&plan, runs, &mut listener)?;
+                // A batch that ends early though nobody has said so was interrupted.
+                if !listener.stopped && campaign.runs < end {
+                    campaign.over |= time_is_up();
+                }
+                campaign.examine(target, |run| plan_of_run(&plan, run), judge)?;
             }
             Batch::Record { plan, run: number } => {
                 let mut run = target.run(&plan)?;
@@ -129,7 +147,7 @@ pub fn run<T: Target + ?Sized, E: Explorer + ?Sized>(
                 explorer.learn_run(&plan, &run);
                 campaign.count(&run.digest);
                 campaign.over |= time_is_up();
-                campaign.examine(target, |_| plan.clone())?;
+                campaign.examine(target, |_| plan.clone(), judge)?;
             }
             Batch::Search(search) => {
                 let Searched { search, runs, over, spent } =
@@ -138,7 +156,7 @@ pub fn run<T: Target + ?Sized, E: Explorer + ?Sized>(
                 for run in runs {
                     campaign.count(&run.digest);
                     campaign.over |= time_is_up();
-                    campaign.examine_searched(target, run)?;
+                    campaign.examine_searched(target, run, judge)?;
                 }
                 explorer.take_back(search);
                 if over {
@@ -158,6 +176,7 @@ struct Listener<'a, E: ?Sized> {
     campaign: &'a mut Campaign,
     explorer: &'a mut E,
     time_is_up: &'a mut dyn FnMut() -> bool,
+    stopped: bool,
 }
 
 impl<E: Explorer + ?Sized> Sink for Listener<'_, E> {
@@ -165,7 +184,9 @@ impl<E: Explorer + ?Sized> Sink for Listener<'_, E> {
         let wish = self.explorer.learn(digest);
         self.campaign.count(digest);
         self.campaign.over |= (self.time_is_up)();
-        if self.campaign.over { Flow::Stop } else { wish }
+        let flow = if self.campaign.is_over() { Flow::Stop } else { wish };
+        self.stopped |= flow == Flow::Stop;
+        flow
     }
 }
 
@@ -188,7 +209,10 @@ struct Campaign {
     failing_distinct: u64,
     fingerprints: Distinct,
     hapsets: Growth,
-    known: BTreeSet<Identity>,
+    // Everything that was found, and how often.
+    known: BTreeMap<Identity, u64>,
+    // What was known before, and does not count.
+    dismissed: BTreeSet<Identity>,
     suspects: Vec<Suspect>,
     failures: Vec<Found>,
     races: Vec<Found>,
@@ -210,7 +234,8 @@ impl Campaign {
             failing_distinct: 0,
             fingerprints: Distinct::new(),
             hapsets: Growth::default(),
-            known: BTreeSet::new(),
+            known: BTreeMap::new(),
+            dismissed: BTreeSet::new(),
             suspects: Vec::new(),
             failures: Vec::new(),
             races: Vec::new(),
@@ -252,12 +277,20 @@ impl Campaign {
             }
         }
         self.over |= self.runs >= self.limits.runs;
-        self.over |= self.limits.stop_after > 0 && self.failing_distinct >= self.limits.stop_after;
+    }
+
+    fn is_over(&self) -> bool {
+        self.over || (self.limits.stop_after > 0 && self.failing_distinct >= self.limits.stop_after)
     }
 
     fn suspect(&mut self, digest: &Digest, failure: Failure, race: bool) {
+        if self.dismissed.contains(&failure.identity()) {
+            return;
+        }
         self.failing_runs += u64::from(!race);
-        if self.known.insert(failure.identity()) {
+        let times = self.known.entry(failure.identity()).or_default();
+        *times += 1;
+        if *times == 1 {
             self.failing_distinct += u64::from(!race);
             let fingerprint = Some(digest.fingerprint);
             self.suspects.push(Suspect { run: digest.run, fingerprint, failure, race });
@@ -276,6 +309,7 @@ impl Campaign {
         &mut self,
         target: &mut T,
         run: SearchRun,
+        judge: Judge<'_, T>,
     ) -> Result<(), TargetError> {
         let Some(plan) = run.again else { return Ok(()) };
         if matches!(run.digest.verdict, Verdict::Failed(_)) {
@@ -285,7 +319,7 @@ impl Campaign {
             }
             self.suspects.iter_mut().for_each(|suspect| suspect.fingerprint = None);
         }
-        self.examine(target, |_| plan.clone())
+        self.examine(target, |_| plan.clone(), judge)
     }
 
     /// Runs again what is new, and reports it.
@@ -293,13 +327,22 @@ impl Campaign {
         &mut self,
         target: &mut T,
         plan_of: impl Fn(u64) -> Plan,
+        judge: Judge<'_, T>,
     ) -> Result<(), TargetError> {
         for suspect in core::mem::take(&mut self.suspects) {
             let plan = plan_of(suspect.run);
             let run = target.run(&plan)?;
             run.digest.learned.cycles.iter().for_each(|cycle| self.warn(cycle));
-            let race = suspect.race;
+            let (race, identity) = (suspect.race, suspect.failure.identity());
             let found = confirm(suspect, plan, run);
+            if !judge(target, &found)? {
+                if !race {
+                    self.failing_runs -= self.known.get(&identity).copied().unwrap_or(0);
+                    self.failing_distinct -= 1;
+                }
+                self.dismissed.insert(identity);
+                continue;
+            }
             if race { self.races.push(found) } else { self.failures.push(found) }
         }
         Ok(())

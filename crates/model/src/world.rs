@@ -325,6 +325,26 @@ impl World {
         enabled
     }
 
+    /// Something has come between a task and what it was about to do: it is about to do `op` instead, and waits
+    /// nowhere else any more. Returns whether it can.
+    pub fn amend(&mut self, task: TaskId, op: Op) -> bool {
+        let entry = &mut self.tasks[task.index()];
+        assert!(entry.life == Life::Pending, "raddle bug: a task that runs is not about to do anything");
+        entry.life = Life::Running;
+        let before = entry.op;
+        self.enabled.remove(task);
+        for id in [before.object, before.second] {
+            // No object has the id NONE.
+            let Some(object) = self.objects.get_mut(id.index()) else { continue };
+            object.waiting.remove(task);
+            object.waiting_other.remove(task);
+            if let State::Condvar(condvar) = &mut object.state {
+                condvar.leave(task);
+            }
+        }
+        self.announce(task, op)
+    }
+
     /// The task does what it was about to do; `pick` is the chosen waiter of a notification. The
     /// operation stays readable in [`Task::op`] until the task announces another.
     pub fn step(&mut self, task: TaskId, pick: u32) -> Outcome {

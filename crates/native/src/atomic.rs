@@ -2,8 +2,8 @@
 //! halves, [`begin`] and [`done`]: the switch between them is the caller's, which is called by the program itself.
 
 use crate::access::check_memory;
-use crate::deferred;
 use crate::run::{Way, arrive, with, with_active};
+use crate::sent;
 use crate::shadow::How;
 use raddle_model::objects::State;
 use raddle_model::{Kind, ObjectId, Op, Order, Plain, SiteId, Touch};
@@ -71,7 +71,7 @@ pub fn done(write: bool, changed: bool) {
         }
     });
     if with_active(|run| !run.sent.is_empty()) {
-        deferred::handle_sent();
+        sent::handle();
     }
 }
 

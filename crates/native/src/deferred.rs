@@ -1,11 +1,10 @@
 //! Signals that the program handles itself. They come at any instruction, in the middle of the runtime too; so they
-//! are noted when they come and handled at the next operation, on whichever thread that is.
+//! are noted when they come and handled at the next operation, on whichever thread that is. Those that the program
+//! sends itself are in `sent`.
 
-use crate::run::{active, with};
-use alloc::vec::Vec;
+use crate::run::with;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU64, Ordering};
-use raddle_model::TaskId;
 
 /// Most signals there are.
 pub const SIGNALS: usize = 65;
@@ -53,27 +52,9 @@ pub unsafe extern "C" fn arrived(signal: i32) {
     PENDING.fetch_or(1 << (signal as u64 - 1), Ordering::Relaxed);
 }
 
-/// Signals for one thread.
-#[derive(Clone, Default, Debug)]
-pub struct Sent {
-    all: Vec<(TaskId, i32)>,
-}
-
-impl Sent {
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
-    }
-}
-
-/// A thread of the program sends a signal to another: it is handled when that one runs next.
-pub fn send(task: TaskId, signal: i32) {
-    with(|run| run.sent.all.push((task, signal)));
-}
-
-/// Whether a signal has come since the last operation.
+/// Whether something has come since the last operation.
 #[inline(always)]
-pub fn is_pending() -> bool {
+pub(crate) fn is_pending() -> bool {
     PENDING.load(Ordering::Relaxed) != 0
 }
 
@@ -87,24 +68,14 @@ pub fn handle() {
 
 #[cold]
 fn handle_pending() {
-    let pending = PENDING.swap(0, Ordering::Relaxed);
+    // What the running thread does not want to hear now waits for one that does.
+    let mask = with(|run| run.threads[run.running.index()].mask);
+    let pending = PENDING.fetch_and(mask, Ordering::Relaxed) & !mask;
     (1..=64).filter(|signal| pending >> (signal - 1) & 1 == 1).for_each(call);
 }
 
-/// Handles what was sent to the running thread.
-pub fn handle_sent() {
-    while active() {
-        let mine = with(|run| {
-            let me = run.running;
-            let at = run.sent.all.iter().position(|(task, _)| *task == me)?;
-            Some(run.sent.all.remove(at).1)
-        });
-        let Some(signal) = mine else { break };
-        call(signal);
-    }
-}
-
-fn call(signal: i32) {
+/// Does what the program wants done about a signal.
+pub(crate) fn call(signal: i32) {
     let Handler { function, flags } = get(signal as usize);
     if function == 0 {
         return;

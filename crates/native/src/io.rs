@@ -8,6 +8,7 @@
 //! What comes from outside the process is waited for in the kernel: only files that this run has made itself
 //! (pipes, socket pairs, event counters, sockets) have their other end in here.
 
+use crate::cancel;
 use crate::run::{Run, arrive, with};
 use crate::sys::{self, nr};
 use alloc::vec::Vec;
@@ -111,7 +112,8 @@ pub fn after(pc: usize) {
     let ready = with(|run| {
         let mut ready = Vec::new();
         run.waiters.all.retain_mut(|(task, polls)| {
-            let go = ask(polls);
+            // Who waits for nothing in particular tries again whatever happens.
+            let go = polls.is_empty() || ask(polls);
             if go {
                 ready.push(*task);
             }
@@ -126,21 +128,47 @@ pub fn after(pc: usize) {
     }
 }
 
-/// Waits until one of the files is as asked for. False if the time is over before. Limit in nanoseconds.
-pub fn wait(polls: &mut [Poll], limit: Option<u64>, pc: usize) -> bool {
+/// Waits until anything is done to any file: for what the kernel cannot be asked about. None if the thread is cancelled.
+pub fn wait_for_change(pc: usize) -> Option<()> {
+    let (token, site) = with(|run| {
+        let me = run.running;
+        run.waiters.all.push((me, Vec::new()));
+        (run.engine.world_mut().token(me), run.site(pc))
+    });
+    let outcome = cancel::point(Op::new(Kind::Park, token, site));
+    with(|run| {
+        let me = run.running;
+        run.waiters.all.retain(|(task, _)| *task != me);
+    });
+    outcome.map(|_| ())
+}
+
+/// A file is another name of one that the run has made.
+pub fn same(fd: i32, as_fd: i32) {
+    with(|run| {
+        let ours = &mut run.waiters.ours;
+        let family = ours.iter().find(|(known, _)| *known == as_fd).map(|(_, family)| *family);
+        ours.retain(|(known, _)| *known != fd);
+        ours.extend(family.map(|family| (fd, family)));
+    });
+}
+
+/// Waits until one of the files is as asked for. False if the time is over before. Limit in nanoseconds. None if the
+/// thread is cancelled.
+pub fn wait(polls: &mut [Poll], limit: Option<u64>, pc: usize) -> Option<bool> {
     let site = with(|run| run.site(pc));
     for poll in polls.iter() {
         if poll.fd >= 0 {
             let object = with(|run| run.file(poll.fd, site));
-            arrive(Op::new(Kind::Rmw, object, site));
+            cancel::point(Op::new(Kind::Rmw, object, site))?;
         }
     }
     loop {
         if ask(polls) {
-            return true;
+            return Some(true);
         }
         if limit == Some(0) {
-            return false;
+            return Some(false);
         }
         let token = with(|run| {
             let me = run.running;
@@ -148,16 +176,16 @@ pub fn wait(polls: &mut [Poll], limit: Option<u64>, pc: usize) -> bool {
             run.engine.world_mut().token(me)
         });
         let op = Op::new(Kind::Park, token, site);
-        let outcome = arrive(match limit {
+        let outcome = cancel::point(match limit {
             None => op,
             Some(limit) => op.mode(Mode::Timed).arg(limit),
         });
-        if outcome == Outcome::TimedOut {
-            with(|run| {
-                let me = run.running;
-                run.waiters.all.retain(|(task, _)| *task != me);
-            });
-            return ask(polls);
+        with(|run| {
+            let me = run.running;
+            run.waiters.all.retain(|(task, _)| *task != me);
+        });
+        if outcome? == Outcome::TimedOut {
+            return Some(ask(polls));
         }
     }
 }

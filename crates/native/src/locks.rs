@@ -3,6 +3,7 @@
 //! is looked at. Results are those of pthread: 0 or an error number.
 
 use crate::access::check_memory;
+use crate::cancel;
 use crate::run::{Run, arrive, with};
 use raddle_model::objects::State;
 use raddle_model::objects::barrier::Barrier;
@@ -18,11 +19,15 @@ pub mod error {
     #![expect(missing_docs, reason = "the names are the system's")]
     pub const PERMISSION: i32 = 1;
     pub const NO_SUCH: i32 = 3;
+    pub const INTERRUPTED: i32 = 4;
     pub const AGAIN: i32 = 11;
     pub const BUSY: i32 = 16;
     pub const INVALID: i32 = 22;
+    pub const RANGE: i32 = 34;
     pub const DEADLOCK: i32 = 35;
     pub const TIMED_OUT: i32 = 110;
+    pub const OWNER_DEAD: i32 = 130;
+    pub const NOT_RECOVERABLE: i32 = 131;
 }
 
 /// Whether an operation waits, and how long.
@@ -37,7 +42,8 @@ pub enum Patience {
 }
 
 impl Patience {
-    fn apply(self, op: Op) -> Op {
+    /// The operation, as long as it waits.
+    pub fn apply(self, op: Op) -> Op {
         match self {
             Patience::Endless => op,
             Patience::None => op.mode(Mode::Try),
@@ -58,10 +64,16 @@ fn code(outcome: Outcome) -> i32 {
 const MUTEX_KIND: usize = 16;
 const RECURSIVE: u32 = 1;
 const ERROR_CHECKING: u32 = 2;
+const ROBUST: u32 = 16;
 
 fn mutex_kind(address: usize) -> u32 {
     // SAFETY: the program says that a mutex lies there.
     unsafe { ((address + MUTEX_KIND) as *const u32).read() & 3 }
+}
+
+fn is_robust(address: usize) -> bool {
+    // SAFETY: as above.
+    unsafe { ((address + MUTEX_KIND) as *const u32).read() & ROBUST != 0 }
 }
 
 impl Run {
@@ -126,7 +138,25 @@ pub fn lock(address: usize, patience: Patience, pc: usize) -> i32 {
     }
     let outcome = arrive(patience.apply(Op::new(Kind::Lock, object, site)));
     check_memory(address, TOUCHED, true, site);
+    if is_robust(address) && outcome == Outcome::Done {
+        return taken(object, site);
+    }
     code(outcome)
+}
+
+/// A robust mutex was taken. One that is lost is had by nobody.
+fn taken(object: ObjectId, site: SiteId) -> i32 {
+    let told = with(|run| run.took_robust(object));
+    if told == error::NOT_RECOVERABLE {
+        arrive(Op::new(Kind::Unlock, object, site));
+    }
+    told
+}
+
+/// All is well again with a robust mutex.
+pub fn consistent(address: usize, pc: usize) -> i32 {
+    let (object, _, held) = held(address, pc);
+    if held && is_robust(address) { with(|run| run.mends(object)) } else { error::INVALID }
 }
 
 /// A mutex, and whether the running task holds it.
@@ -142,8 +172,11 @@ fn held(address: usize, pc: usize) -> (ObjectId, SiteId, bool) {
 /// Gives a mutex back.
 pub fn unlock(address: usize, pc: usize) -> i32 {
     let (object, site, held) = held(address, pc);
-    if !held && mutex_kind(address) == ERROR_CHECKING {
+    if !held && (mutex_kind(address) == ERROR_CHECKING || is_robust(address)) {
         return error::PERMISSION;
+    }
+    if is_robust(address) {
+        with(|run| run.gives_robust(object));
     }
     code(arrive(Op::new(Kind::Unlock, object, site)))
 }
@@ -189,10 +222,15 @@ pub fn cond_wait(address: usize, mutex: usize, patience: Patience, pc: usize) ->
     check_memory(mutex, TOUCHED, true, site);
     let second = with(|run| run.mutex(mutex, site));
     let op = patience.apply(Op::new(Kind::Wait, object, site).second(second));
-    arrive(op);
-    let outcome = arrive(Op { kind: Kind::Wake, ..op });
+    let robust = is_robust(mutex);
+    if robust {
+        with(|run| run.gives_robust(second));
+    }
+    // Whoever is cancelled here has the mutex, as it had when it came.
+    let outcome = cancel::point(op).and_then(|_| cancel::point(Op { kind: Kind::Wake, ..op }));
     check_memory(mutex, TOUCHED, true, site);
-    code(outcome)
+    let told = if robust { taken(second, site) } else { 0 };
+    if told != 0 { told } else { outcome.map_or(0, code) }
 }
 
 /// Wakes one or all who wait.
@@ -259,9 +297,11 @@ pub fn semaphore_init(address: usize, value: u32, pc: usize) {
 /// Takes a permit.
 pub fn semaphore_wait(address: usize, patience: Patience, pc: usize) -> i32 {
     let (object, site) = semaphore(address, pc);
-    match arrive(patience.apply(Op::new(Kind::Acquire, object, site).arg(1))) {
-        Outcome::Failed => error::AGAIN,
-        outcome => code(outcome),
+    let op = patience.apply(Op::new(Kind::Acquire, object, site).arg(1));
+    let outcome = if patience == Patience::None { Some(arrive(op)) } else { cancel::point(op) };
+    match outcome {
+        Some(Outcome::Failed) => error::AGAIN,
+        outcome => outcome.map_or(0, code),
     }
 }
 

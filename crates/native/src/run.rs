@@ -5,11 +5,14 @@ use crate::access::QUIET_MAX;
 use crate::atomic::Atomic;
 use crate::blocks::Blocks;
 use crate::calls::{self, Calls};
-use crate::deferred::{self, Sent};
+use crate::cancel::Cancel;
+use crate::deferred;
 use crate::fiber::{self, Fiber, Stack};
 use crate::futex::Queue;
 use crate::io::Waiters;
 use crate::objects::Objects;
+use crate::robust::Robust;
+use crate::sent::{self, Sent};
 use crate::site::Modules;
 use crate::watch::Watch;
 use alloc::boxed::Box;
@@ -26,7 +29,7 @@ use raddle_model::{
 use raddle_policy::Planned;
 
 /// Whether this process is a run under control. Otherwise everything is passed on to libc.
-static ACTIVE: AtomicBool = AtomicBool::new(false);
+pub static ACTIVE: AtomicBool = AtomicBool::new(false);
 
 /// What is kept of a thread beside its fiber.
 #[derive(Debug)]
@@ -45,6 +48,12 @@ pub struct Thread {
     pub(crate) atomic: Atomic,
     /// How many random numbers it has drawn.
     draws: u64,
+    /// Whether somebody wants it to end.
+    pub cancel: Cancel,
+    /// What the program calls it.
+    pub name: Vec<u8>,
+    /// Signals that it does not want to hear of now.
+    pub mask: u64,
 }
 
 impl Thread {
@@ -57,6 +66,9 @@ impl Thread {
             specifics: Vec::new(),
             atomic: Atomic::NONE,
             draws: 0,
+            cancel: Cancel::default(),
+            name: Vec::new(),
+            mask: 0,
         }
     }
 }
@@ -96,6 +108,8 @@ pub struct Run {
     pub exit_code: Option<i32>,
     /// Who called, in runs that are recorded.
     pub calls: Calls,
+    /// Mutexes that outlive their owners.
+    pub robust: Robust,
 }
 
 struct Slot(UnsafeCell<Option<Run>>);
@@ -163,8 +177,9 @@ pub fn arrive(op: Op) -> Outcome {
         Turn::Theirs(next) => {
             switch(next);
             let outcome = with(|run| run.engine.outcome(me));
-            if with(|run| !run.sent.is_empty()) {
-                deferred::handle_sent();
+            // Who was interrupted goes on with what it was about to do; from a condition variable it just comes back.
+            if with(|run| !run.sent.is_empty()) && sent::handle() && op.kind != Kind::Wake {
+                return arrive(op);
             }
             outcome
         }
@@ -219,6 +234,7 @@ pub fn spawn(
         run.several = true;
         run.threads.push(Thread::new(fiber, Some(run.running)));
         run.threads[task.index()].detached = detached;
+        run.threads[task.index()].mask = run.threads[run.running.index()].mask;
     });
     switch(task);
     Some(task)
@@ -250,6 +266,7 @@ impl Run {
             sent: Sent::default(),
             exit_code: None,
             calls: Calls::default(),
+            robust: Robust::default(),
         }
     }
 

@@ -1,8 +1,10 @@
 //! Threads of the program: made, joined, ended.
 
+use crate::cancel;
 use crate::fiber::Stack;
 use crate::libc;
-use crate::locks::error;
+use crate::locks::{Patience, error};
+use crate::robust;
 use crate::run::{Run, arrive, spawn, with};
 use alloc::vec::Vec;
 use raddle_model::world::Life;
@@ -56,7 +58,7 @@ impl Run {
     }
 
     /// The thread that the program knows by this handle.
-    fn find(&self, handle: u64) -> Option<TaskId> {
+    pub(crate) fn find(&self, handle: u64) -> Option<TaskId> {
         let thread = self.threads.iter().rposition(|t| !t.buried && t.fiber.handle() == handle);
         thread.map(|index| TaskId(index as u32))
     }
@@ -86,7 +88,7 @@ pub unsafe fn create(
 }
 
 /// Waits for a thread, and gives what it returned.
-pub fn join(handle: u64, pc: usize) -> Result<usize, i32> {
+pub fn join(handle: u64, patience: Patience, pc: usize) -> Result<usize, i32> {
     let (task, me, site) = with(|run| (run.find(handle), run.running, run.site(pc)));
     let task = task.ok_or(error::NO_SUCH)?;
     if task == me {
@@ -97,8 +99,11 @@ pub fn join(handle: u64, pc: usize) -> Result<usize, i32> {
     if detached {
         return Err(error::INVALID);
     }
-    arrive(Op::new(Kind::Join, object, site));
-    Ok(take_result(task))
+    match cancel::point(patience.apply(Op::new(Kind::Join, object, site))) {
+        None => Err(error::INVALID),
+        Some(Outcome::TimedOut) => Err(error::TIMED_OUT),
+        Some(_) => Ok(take_result(task)),
+    }
 }
 
 fn take_result(task: TaskId) -> usize {
@@ -149,9 +154,24 @@ pub fn alive(handle: u64) -> Option<(TaskId, bool)> {
     })
 }
 
+/// Gives a thread a name.
+pub fn set_name(handle: u64, name: &[u8]) -> i32 {
+    with(|run| {
+        let Some(task) = run.find(handle) else { return error::NO_SUCH };
+        run.threads[task.index()].name = name.to_vec();
+        0
+    })
+}
+
+/// The name of a thread; empty if nobody has given it one.
+pub fn name(handle: u64) -> Option<Vec<u8>> {
+    with(|run| run.find(handle).map(|task| run.threads[task.index()].name.clone()))
+}
+
 /// The running thread is about to end with this result. For main it ends here, since the functions that called
 /// it belong to libc, which would end the process.
 pub fn exiting(result: usize) {
+    cancel::leaving();
     let main = with(|run| {
         run.threads[run.running.index()].fiber.set_result(result);
         run.running == TaskId::MAIN
@@ -163,8 +183,10 @@ pub fn exiting(result: usize) {
 
 /// The thread's function is done: destructors, then the last operation. The last thread of all ends the process.
 pub fn ended() -> ! {
+    cancel::leaving();
     libc::get().end_thread();
     destroy_specifics();
+    robust::bequeath();
     let (object, last) = with(|run| {
         let world = run.engine.world();
         // Those that have come to their own last operation will do nothing any more.

@@ -1,6 +1,7 @@
 //! Virtual time: clocks and sleeps of the program. What a clock says is part of the run (the engine keeps it), so
 //! it is the same whenever the run is repeated.
 
+use crate::cancel;
 use crate::run::{arrive, with};
 use raddle_model::{Kind, ObjectId, Op};
 
@@ -54,7 +55,7 @@ pub fn until(clock: i32, moment: u64) -> u64 {
 /// Sleeps.
 pub fn sleep(nanoseconds: u64, pc: usize) {
     let site = with(|run| run.site(pc));
-    arrive(Op::new(Kind::Sleep, ObjectId::NONE, site).arg(nanoseconds));
+    cancel::point(Op::new(Kind::Sleep, ObjectId::NONE, site).arg(nanoseconds));
 }
 
 /// Offers the processor.

@@ -9,7 +9,7 @@ use raddle_native::atomic;
 use raddle_native::run::{self, active, with};
 
 /// The order that C's number stands for. Consume is treated as acquire, as compilers do.
-fn order(number: i32) -> Order {
+pub(crate) fn order(number: i32) -> Order {
     match number & 0xff {
         0 => Order::Relaxed,
         1 | 2 => Order::Acquire,
@@ -21,7 +21,7 @@ fn order(number: i32) -> Order {
 
 /// Comes to an access and waits for its turn. False if nobody controls the process.
 #[inline(always)]
-fn arrive(kind: Kind, address: usize, size: usize, memory_order: i32, pc: usize) -> bool {
+pub(crate) fn arrive(kind: Kind, address: usize, size: usize, memory_order: i32, pc: usize) -> bool {
     let active = active();
     if active {
         atomic::begin(kind, address, size, order(memory_order), pc).go();

@@ -48,7 +48,7 @@ controlled! {
     create = thrd_create(handle: *mut u64, start: usize, argument: usize) pc =>
         // SAFETY: the program's variable; so in all that follow.
         result(unsafe { threads::create(handle, threads::STACK_DEFAULT, false, start, argument, pc) });
-    join = thrd_join(handle: u64, value: *mut c_int) pc => match threads::join(handle, pc) {
+    join = thrd_join(handle: u64, value: *mut c_int) pc => match threads::join(handle, Patience::Endless, pc) {
         Ok(returned) => {
             if !value.is_null() {
                 // SAFETY: as above.
@@ -121,9 +121,7 @@ unsafe extern "C" fn destroy(object: usize, _: usize) {
 
 hook! {
     thrd_create rcx => create;
-    thrd_join rdx => join;
     thrd_detach rsi => detach;
-    thrd_sleep rdx => sleep;
     mtx_init rdx => mutex_init;
     mtx_lock rsi => lock;
     mtx_trylock rsi => try_lock;
@@ -131,11 +129,16 @@ hook! {
     mtx_unlock rsi => unlock;
     mtx_destroy rsi => destroy;
     cnd_init rsi => cond_init;
-    cnd_wait rdx => wait;
-    cnd_timedwait rcx => timed_wait;
     cnd_signal rsi => signal;
     cnd_broadcast rsi => broadcast;
     cnd_destroy rsi => destroy;
+}
+
+point! {
+    thrd_join rdx => join;
+    thrd_sleep rdx => sleep;
+    cnd_wait rdx => wait;
+    cnd_timedwait rcx => timed_wait;
 }
 
 /// Does something once.

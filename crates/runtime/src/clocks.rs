@@ -143,11 +143,14 @@ unsafe extern "C" fn sched_yield_(pc: usize) -> c_int {
 }
 
 hook! {
+    sched_yield rdi => sched_yield_;
+    pthread_yield rdi => sched_yield_;
+    thrd_yield rdi => sched_yield_;
+}
+
+point! {
     sleep rsi => sleep_;
     usleep rsi => usleep_;
     nanosleep rdx => nanosleep_;
     clock_nanosleep r8 => clock_nanosleep_;
-    sched_yield rdi => sched_yield_;
-    pthread_yield rdi => sched_yield_;
-    thrd_yield rdi => sched_yield_;
 }

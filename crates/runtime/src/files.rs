@@ -39,6 +39,9 @@ pub(crate) unsafe fn plain(number: usize, args: [usize; 6]) -> c_long {
     if (-4095..0).contains(&result) { c_long::from(set_errno(-result as c_int)) } else { result as c_long }
 }
 
+/// What a call of a thread that is cancelled returns: nobody will know.
+const CANCELLED: c_long = -1;
+
 /// Whether calls on the file wait.
 fn waits(fd: c_int) -> bool {
     // SAFETY: asks for flags.
@@ -56,7 +59,9 @@ unsafe fn on(fd: c_int, events: i16, patient: bool, number: usize, args: [usize;
         return unsafe { plain(number, args) };
     }
     if patient && waits(fd) {
-        io::wait(&mut [Poll { fd, events, found: 0 }], None, pc);
+        if io::wait(&mut [Poll { fd, events, found: 0 }], None, pc).is_none() {
+            return CANCELLED;
+        }
     } else {
         io::before(fd, pc);
     }
@@ -79,44 +84,57 @@ unsafe extern "C" fn read_(fd: c_int, buffer: usize, size: usize, pc: usize) -> 
     result
 }
 
-unsafe extern "C" fn write_(fd: c_int, buffer: usize, size: usize, pc: usize) -> c_long {
-    touched(buffer, size as c_long, false, pc);
-    if active() && io::is_ours(fd) && waits(fd) {
-        // SAFETY: as above.
-        return unsafe { write_bit_by_bit(fd, buffer, size, pc) };
+/// Tells the kernel not to wait for one call. The flags are put back before anybody else runs.
+fn without_waiting(fd: c_int, call: impl FnOnce() -> isize) -> isize {
+    const SET_FLAGS: usize = 4;
+    // SAFETY: flags of an open file.
+    unsafe {
+        let flags = sys::call(number::FCNTL, [fd as usize, GET_FLAGS, 0, 0, 0, 0]) as usize;
+        sys::call(number::FCNTL, [fd as usize, SET_FLAGS, flags | NONBLOCK, 0, 0, 0]);
+        let result = call();
+        sys::call(number::FCNTL, [fd as usize, SET_FLAGS, flags, 0, 0, 0]);
+        result
     }
-    // SAFETY: as above.
-    unsafe { on(fd, OUT, false, number::WRITE, [fd as usize, buffer, size, 0, 0, 0], pc) }
 }
 
-/// The kernel would wait in the middle of a write that is larger than the room there is: so it is told not to wait,
-/// and others go on in between.
-///
-/// # Safety
-/// As for `write`.
-unsafe fn write_bit_by_bit(fd: c_int, buffer: usize, size: usize, pc: usize) -> c_long {
-    const SET_FLAGS: usize = 4;
+/// The kernel would wait in the middle of a call that gives more than there is room for: so it is told not to wait, and
+/// others go on in between. `call` is told how much was done before; `size` is all there is to do.
+fn bit_by_bit(fd: c_int, size: usize, pc: usize, call: impl Fn(usize) -> isize) -> c_long {
     const AGAIN: isize = -11;
     let mut done = 0;
     loop {
-        io::wait(&mut [Poll { fd, events: OUT, found: 0 }], None, pc);
-        // SAFETY: passed on to the caller; the flags are put back before anybody else runs.
-        let result = unsafe {
-            let flags = sys::call(number::FCNTL, [fd as usize, GET_FLAGS, 0, 0, 0, 0]) as usize;
-            sys::call(number::FCNTL, [fd as usize, SET_FLAGS, flags | NONBLOCK, 0, 0, 0]);
-            let result = sys::call(number::WRITE, [fd as usize, buffer + done, size - done, 0, 0, 0]);
-            sys::call(number::FCNTL, [fd as usize, SET_FLAGS, flags, 0, 0, 0]);
-            result
-        };
+        io::before(fd, pc);
+        let result = without_waiting(fd, || call(done));
         if result > 0 {
             done += result as usize;
         }
-        io::after(pc);
-        if done == size || (result <= 0 && result != AGAIN) {
+        if result != AGAIN {
+            io::after(pc);
+        }
+        if result != AGAIN && (result <= 0 || done >= size) {
             let error = result < 0 && done == 0;
             return if error { c_long::from(set_errno(-result as c_int)) } else { done as c_long };
         }
+        if result == AGAIN && io::wait_for_change(pc).is_none() {
+            return CANCELLED;
+        }
     }
+}
+
+/// Whether a call that gives something to a file has to be done bit by bit.
+fn gives(fd: c_int, flags: c_int) -> bool {
+    active() && io::is_ours(fd) && flags & DONTWAIT == 0 && waits(fd)
+}
+
+unsafe extern "C" fn write_(fd: c_int, buffer: usize, size: usize, pc: usize) -> c_long {
+    touched(buffer, size as c_long, false, pc);
+    let args = |done: usize| [fd as usize, buffer + done, size - done, 0, 0, 0];
+    if gives(fd, 0) {
+        // SAFETY: as above.
+        return bit_by_bit(fd, size, pc, |done| unsafe { sys::call(number::WRITE, args(done)) });
+    }
+    // SAFETY: as above.
+    unsafe { on(fd, OUT, false, number::WRITE, args(0), pc) }
 }
 
 unsafe extern "C" fn readv_(fd: c_int, vector: usize, count: c_int, pc: usize) -> c_long {
@@ -125,8 +143,14 @@ unsafe extern "C" fn readv_(fd: c_int, vector: usize, count: c_int, pc: usize) -
 }
 
 unsafe extern "C" fn writev_(fd: c_int, vector: usize, count: c_int, pc: usize) -> c_long {
+    let args = [fd as usize, vector, count as usize, 0, 0, 0];
+    if gives(fd, 0) {
+        // What does not fit at once is left to the caller, who must expect that.
+        // SAFETY: as above.
+        return bit_by_bit(fd, 1, pc, |_| unsafe { sys::call(number::WRITEV, args) });
+    }
     // SAFETY: as above.
-    unsafe { on(fd, OUT, true, number::WRITEV, [fd as usize, vector, count as usize, 0, 0, 0], pc) }
+    unsafe { on(fd, OUT, false, number::WRITEV, args, pc) }
 }
 
 unsafe extern "C" fn recvmsg_(fd: c_int, message: usize, flags: c_int, pc: usize) -> c_long {
@@ -137,44 +161,47 @@ unsafe extern "C" fn recvmsg_(fd: c_int, message: usize, flags: c_int, pc: usize
 
 unsafe extern "C" fn sendmsg_(fd: c_int, message: usize, flags: c_int, pc: usize) -> c_long {
     let args = [fd as usize, message, flags as usize, 0, 0, 0];
+    if gives(fd, flags) {
+        // SAFETY: as above.
+        return bit_by_bit(fd, 1, pc, |_| unsafe { sys::call(number::SENDMSG, args) });
+    }
     // SAFETY: as above.
-    unsafe { on(fd, OUT, flags & DONTWAIT == 0, number::SENDMSG, args, pc) }
+    unsafe { on(fd, OUT, false, number::SENDMSG, args, pc) }
 }
 
-/// Receives, and says from whom. All registers of arguments are taken, so nobody knows where it was called.
-///
-/// # Safety
-/// As libc's.
-#[cfg_attr(panic = "abort", unsafe(no_mangle))]
-pub unsafe extern "C" fn recvfrom(
+unsafe extern "C" fn recvfrom_(
     fd: c_int,
     buffer: usize,
     size: usize,
     flags: c_int,
     address: usize,
     length: usize,
+    pc: usize,
 ) -> c_long {
     let args = [fd as usize, buffer, size, flags as usize, address, length];
     // SAFETY: as above.
-    unsafe { on(fd, IN, flags & DONTWAIT == 0, number::RECVFROM, args, 0) }
+    let result = unsafe { on(fd, IN, flags & DONTWAIT == 0, number::RECVFROM, args, pc) };
+    touched(buffer, result, true, pc);
+    result
 }
 
-/// Sends to somebody. As above.
-///
-/// # Safety
-/// As libc's.
-#[cfg_attr(panic = "abort", unsafe(no_mangle))]
-pub unsafe extern "C" fn sendto(
+unsafe extern "C" fn sendto_(
     fd: c_int,
     buffer: usize,
     size: usize,
     flags: c_int,
     address: usize,
     length: usize,
+    pc: usize,
 ) -> c_long {
-    let args = [fd as usize, buffer, size, flags as usize, address, length];
+    touched(buffer, size as c_long, false, pc);
+    let args = |done: usize| [fd as usize, buffer + done, size - done, flags as usize, address, length];
+    if gives(fd, flags) {
+        // SAFETY: as above.
+        return bit_by_bit(fd, size, pc, |done| unsafe { sys::call(number::SENDTO, args(done)) });
+    }
     // SAFETY: as above.
-    unsafe { on(fd, OUT, flags & DONTWAIT == 0, number::SENDTO, args, 0) }
+    unsafe { on(fd, OUT, false, number::SENDTO, args(0), pc) }
 }
 
 unsafe extern "C" fn recv_(fd: c_int, buffer: usize, size: usize, flags: c_int, pc: usize) -> c_long {
@@ -186,10 +213,8 @@ unsafe extern "C" fn recv_(fd: c_int, buffer: usize, size: usize, flags: c_int, 
 }
 
 unsafe extern "C" fn send_(fd: c_int, buffer: usize, size: usize, flags: c_int, pc: usize) -> c_long {
-    touched(buffer, size as c_long, false, pc);
-    let args = [fd as usize, buffer, size, flags as usize, 0, 0];
     // SAFETY: as above.
-    unsafe { on(fd, OUT, flags & DONTWAIT == 0, number::SENDTO, args, pc) }
+    unsafe { sendto_(fd, buffer, size, flags, 0, 0, pc) }
 }
 
 unsafe extern "C" fn accept_(fd: c_int, address: usize, length: usize, pc: usize) -> c_int {
@@ -204,8 +229,16 @@ unsafe extern "C" fn accept4_(fd: c_int, address: usize, length: usize, flags: c
 }
 
 unsafe extern "C" fn connect_(fd: c_int, address: usize, length: usize, pc: usize) -> c_int {
+    const LOCAL: u16 = 1;
+    let args = [fd as usize, address, length, 0, 0, 0];
+    // SAFETY: an address begins with its family.
+    if gives(fd, 0) && unsafe { *(address as *const u16) } == LOCAL {
+        // It waits if too many are waiting to be accepted.
+        // SAFETY: as above.
+        return bit_by_bit(fd, 0, pc, |_| unsafe { sys::call(number::CONNECT, args) }) as c_int;
+    }
     // SAFETY: as above. The kernel finishes it at once if the other end listens in this process.
-    unsafe { on(fd, OUT, false, number::CONNECT, [fd as usize, address, length, 0, 0, 0], pc) as c_int }
+    unsafe { on(fd, OUT, false, number::CONNECT, args, pc) as c_int }
 }
 
 unsafe extern "C" fn close_(fd: c_int, pc: usize) -> c_int {
@@ -283,6 +316,16 @@ unsafe extern "C" fn eventfd_write_(fd: c_int, value: u64, pc: usize) -> c_int {
 }
 
 hook! {
+    pipe rsi => pipe_;
+    pipe2 rdx => pipe2_;
+    socketpair r8 => socketpair_;
+    socket rcx => socket_;
+    eventfd rdx => eventfd_;
+}
+
+point! {
+    eventfd_read rdx => eventfd_read_;
+    eventfd_write rdx => eventfd_write_;
     read rcx => read_;
     write rcx => write_;
     readv rcx => readv_;
@@ -295,11 +338,10 @@ hook! {
     accept4 r8 => accept4_;
     connect rcx => connect_;
     close rsi => close_;
-    pipe rsi => pipe_;
-    pipe2 rdx => pipe2_;
-    socketpair r8 => socketpair_;
-    socket rcx => socket_;
-    eventfd rdx => eventfd_;
-    eventfd_read rdx => eventfd_read_;
-    eventfd_write rdx => eventfd_write_;
+}
+
+point! {
+    six:
+    recvfrom => recvfrom_;
+    sendto => sendto_;
 }

@@ -11,13 +11,17 @@ extern crate std;
 
 #[macro_use]
 mod hook;
+#[macro_use]
+mod point;
 
 pub mod atomics;
 pub mod c11;
+pub mod cancel;
 pub mod clocks;
 pub mod ends;
 pub mod files;
 pub mod memory;
+pub mod names;
 pub mod polls;
 pub mod processes;
 pub mod pthread;
@@ -26,7 +30,9 @@ pub mod start;
 pub mod strings;
 pub mod sync;
 pub mod syscalls;
+pub mod traits;
 pub mod tsan;
+pub mod wide;
 
 /// Tells a program that is linked to us from others, without starting it.
 #[cfg_attr(panic = "abort", unsafe(export_name = "raddle_runtime_version"))]

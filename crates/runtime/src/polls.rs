@@ -14,7 +14,11 @@ mod number {
     pub(super) const EPOLL_CTL: usize = 233;
     pub(super) const EPOLL_WAIT: usize = 232;
     pub(super) const PPOLL: usize = 271;
+    pub(super) const PSELECT6: usize = 270;
 }
+
+/// What a call of a thread that is cancelled returns: nobody will know.
+const CANCELLED: c_int = -1;
 
 /// So many milliseconds in nanoseconds; none if they never end.
 fn limit(milliseconds: c_int) -> Option<u64> {
@@ -29,7 +33,9 @@ unsafe extern "C" fn poll_(polls: *mut Poll, count: usize, milliseconds: c_int, 
         // SAFETY: as above.
         return unsafe { plain(number::POLL, args) } as c_int;
     }
-    io::wait(all, limit(milliseconds), pc);
+    if io::wait(all, limit(milliseconds), pc).is_none() {
+        return CANCELLED;
+    }
     all.iter().filter(|poll| poll.found != 0).count() as c_int
 }
 
@@ -57,7 +63,9 @@ unsafe extern "C" fn select_(
         let limit = limit.map(|t| t.seconds as u64 * 1_000_000_000 + t.nanoseconds as u64 * 1000);
         let ask = |events: i16| move |&fd: &c_int| Poll { fd, events, found: 0 };
         let mut polls: Vec<Poll> = wanted.iter().map(ask(IN)).chain(room.iter().map(ask(OUT))).collect();
-        io::wait(&mut polls, limit, pc);
+        if io::wait(&mut polls, limit, pc).is_none() {
+            return CANCELLED;
+        }
         let nothing = [0u64; 2];
         // The kernel fills in the sets; it has no more to wait for.
         let args =
@@ -68,6 +76,39 @@ unsafe extern "C" fn select_(
     let args = [count as usize, reads as usize, writes as usize, others as usize, limit as usize, 0];
     // SAFETY: as above.
     unsafe { plain(number::SELECT, args) as c_int }
+}
+
+/// As `select`, with nanoseconds and a mask of signals, which counts only in the kernel.
+unsafe extern "C" fn pselect_(
+    count: c_int,
+    reads: *mut u64,
+    writes: *mut u64,
+    others: *mut c_void,
+    limit: *const TimeSpec,
+    mask: *const c_void,
+    pc: usize,
+) -> c_int {
+    let ours = |set: *mut u64| members(set, count).into_iter().any(io::is_ours);
+    if !ours(reads) && !ours(writes) {
+        let pair = [mask as usize, 8];
+        let args = [
+            count as usize,
+            reads as usize,
+            writes as usize,
+            others as usize,
+            limit as usize,
+            pair.as_ptr() as usize,
+        ];
+        // SAFETY: as above.
+        return unsafe { plain(number::PSELECT6, args) } as c_int;
+    }
+    // SAFETY: as above.
+    unsafe {
+        let short = |limit: TimeSpec| TimeSpec { nanoseconds: limit.nanoseconds / 1000, ..limit };
+        let limit = (!limit.is_null()).then(|| short(*limit));
+        let limit = limit.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
+        select_(count, reads, writes, others, limit, pc)
+    }
 }
 
 unsafe extern "C" fn ppoll_(
@@ -86,7 +127,9 @@ unsafe extern "C" fn ppoll_(
     }
     // SAFETY: as above.
     let limit = if moment.is_null() { None } else { unsafe { *moment }.get() };
-    io::wait(all, limit, pc);
+    if io::wait(all, limit, pc).is_none() {
+        return CANCELLED;
+    }
     all.iter().filter(|poll| poll.found != 0).count() as c_int
 }
 
@@ -124,7 +167,9 @@ unsafe extern "C" fn epoll_wait_(
 ) -> c_int {
     let mut wait = milliseconds;
     if active() && io::is_ours(group) {
-        io::wait(&mut [Poll { fd: group, events: IN, found: 0 }], limit(milliseconds), pc);
+        if io::wait(&mut [Poll { fd: group, events: IN, found: 0 }], limit(milliseconds), pc).is_none() {
+            return CANCELLED;
+        }
         wait = 0;
     }
     let args = [group as usize, events, most as usize, wait as usize, 0, 0];
@@ -145,12 +190,20 @@ unsafe extern "C" fn epoll_pwait_(
 }
 
 hook! {
-    poll rcx => poll_;
-    ppoll r8 => ppoll_;
-    select r9 => select_;
     epoll_create rsi => epoll_create_;
     epoll_create1 rsi => epoll_create1_;
     epoll_ctl r8 => epoll_ctl_;
+}
+
+point! {
+    poll rcx => poll_;
+    ppoll r8 => ppoll_;
+    select r9 => select_;
     epoll_wait r8 => epoll_wait_;
     epoll_pwait r9 => epoll_pwait_;
+}
+
+point! {
+    six:
+    pselect => pselect_;
 }

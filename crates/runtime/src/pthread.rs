@@ -1,8 +1,11 @@
 //! Threads.
 
-use core::ffi::{c_char, c_int, c_void};
+use crate::sync::{WALL, limit};
+use core::ffi::{c_int, c_void};
+use raddle_native::locks::{Patience, error};
 use raddle_native::run::active;
 use raddle_native::threads;
+use raddle_native::time::TimeSpec;
 
 unsafe extern "C" {
     fn pthread_attr_getstacksize(attributes: *const c_void, size: *mut usize) -> c_int;
@@ -53,12 +56,35 @@ unsafe fn give(joined: Result<usize, i32>, result: *mut usize) -> c_int {
 }
 
 unsafe extern "C" fn join(handle: u64, result: *mut usize, pc: usize) -> c_int {
-    if !active() {
-        // SAFETY: as above.
-        return unsafe { real!(pthread_join(u64, *mut usize) -> c_int)(handle, result) };
-    }
     // SAFETY: the program's variable.
-    unsafe { give(threads::join(handle, pc), result) }
+    unsafe { give(threads::join(handle, Patience::Endless, pc), result) }
+}
+
+unsafe extern "C" fn timed_join(
+    handle: u64,
+    result: *mut usize,
+    moment: *const TimeSpec,
+    pc: usize,
+) -> c_int {
+    // SAFETY: the program's variables.
+    unsafe { clock_join(handle, result, WALL, moment, pc) }
+}
+
+unsafe extern "C" fn clock_join(
+    handle: u64,
+    result: *mut usize,
+    clock: c_int,
+    moment: *const TimeSpec,
+    pc: usize,
+) -> c_int {
+    // SAFETY: the program's variables; no moment means that there is none.
+    unsafe {
+        let patience = if moment.is_null() { Some(Patience::Endless) } else { limit(clock, moment) };
+        match patience {
+            Some(patience) => give(threads::join(handle, patience, pc), result),
+            None => error::INVALID,
+        }
+    }
 }
 
 unsafe extern "C" fn try_join(handle: u64, result: *mut usize, pc: usize) -> c_int {
@@ -72,8 +98,13 @@ unsafe extern "C" fn try_join(handle: u64, result: *mut usize, pc: usize) -> c_i
 
 hook! {
     pthread_create r8 => create;
-    pthread_join rdx => join;
     pthread_tryjoin_np rdx => try_join;
+}
+
+point! {
+    pthread_join rdx => join;
+    pthread_timedjoin_np rcx => timed_join;
+    pthread_clockjoin_np r8 => clock_join;
 }
 
 /// Nobody will join the thread.
@@ -132,19 +163,6 @@ pub unsafe extern "C" fn pthread_getattr_np(handle: u64, attributes: *mut c_void
             }
         }
     }
-}
-
-/// Names are for debuggers, which see one thread only.
-///
-/// # Safety
-/// As libc's.
-#[cfg_attr(panic = "abort", unsafe(no_mangle))]
-pub unsafe extern "C" fn pthread_setname_np(handle: u64, name: *const c_char) -> c_int {
-    if !active() {
-        // SAFETY: as above.
-        return unsafe { real!(pthread_setname_np(u64, *const c_char) -> c_int)(handle, name) };
-    }
-    0
 }
 
 /// Makes a key.

@@ -1,10 +1,12 @@
 //! Signals: what the program handles itself is handled at its operations, not in the middle of ours.
 
+use crate::clocks::set_errno;
 use core::ffi::c_int;
 use raddle_native::deferred::{self, Handler, SIGNALS};
 use raddle_native::locks::error;
-use raddle_native::run::active;
-use raddle_native::threads;
+use raddle_native::run::{active, with};
+use raddle_native::time::TimeSpec;
+use raddle_native::{sent, sys, threads};
 
 /// Libc's structure.
 #[repr(C)]
@@ -81,13 +83,15 @@ pub unsafe extern "C" fn signal(signal: c_int, function: usize) -> usize {
     if unsafe { sigaction(signal, &new, &mut old) } == 0 { old.function } else { usize::MAX }
 }
 
-/// Sends a signal to the running thread; it has been handled when this returns.
-///
-/// # Safety
-/// As libc's.
-#[cfg_attr(panic = "abort", unsafe(no_mangle))]
-pub unsafe extern "C" fn raise(signal: c_int) -> c_int {
-    // SAFETY: as above.
+fn is_known(signal: c_int) -> bool {
+    usize::try_from(signal).is_ok_and(|signal| (1..SIGNALS).contains(&signal))
+}
+
+unsafe extern "C" fn raise_(signal: c_int, pc: usize) -> c_int {
+    if active() && is_known(signal) && sent::send(Some(with(|run| run.running)), signal, pc) {
+        return 0;
+    }
+    // SAFETY: our own arguments; so in all calls of libc below.
     let result = unsafe { real!(raise(c_int) -> c_int)(signal) };
     if active() {
         deferred::handle();
@@ -95,12 +99,13 @@ pub unsafe extern "C" fn raise(signal: c_int) -> c_int {
     result
 }
 
-/// Sends a signal to a process. If that is this one it has been handled when this returns.
-///
-/// # Safety
-/// As libc's.
-#[cfg_attr(panic = "abort", unsafe(no_mangle))]
-pub unsafe extern "C" fn kill(process: c_int, signal: c_int) -> c_int {
+/// If the process is this one the signal has been handled when this returns.
+unsafe extern "C" fn kill_(process: c_int, signal: c_int, pc: usize) -> c_int {
+    // SAFETY: asks for a number.
+    let own = || unsafe { sys::call3(sys::nr::GETPID, 0, 0, 0) } as c_int;
+    if active() && is_known(signal) && process == own() && sent::send(None, signal, pc) {
+        return 0;
+    }
     // SAFETY: as above.
     let result = unsafe { real!(kill(c_int, c_int) -> c_int)(process, signal) };
     if active() {
@@ -109,27 +114,163 @@ pub unsafe extern "C" fn kill(process: c_int, signal: c_int) -> c_int {
     result
 }
 
-/// Sends a signal to a thread.
-///
-/// # Safety
-/// As libc's.
-#[cfg_attr(panic = "abort", unsafe(no_mangle))]
-pub unsafe extern "C" fn pthread_kill(handle: u64, signal: c_int) -> c_int {
+unsafe extern "C" fn pthread_kill_(handle: u64, signal: c_int, pc: usize) -> c_int {
     if !active() {
         // SAFETY: as above.
         return unsafe { real!(pthread_kill(u64, c_int) -> c_int)(handle, signal) };
     }
-    let known = usize::try_from(signal).is_ok_and(|signal| signal < SIGNALS);
     match threads::alive(handle) {
-        _ if !known => error::INVALID,
+        _ if signal != 0 && !is_known(signal) => error::INVALID,
         None => error::NO_SUCH,
         Some(_) if signal == 0 => 0,
-        Some((task, false)) if deferred::get(signal as usize).function != 0 => {
-            deferred::send(task, signal);
+        Some((task, _)) if sent::send(Some(task), signal, pc) => 0,
+        // One that ends or spares the whole process.
+        // SAFETY: as above.
+        Some(_) => unsafe { real!(raise(c_int) -> c_int)(signal) },
+    }
+}
+
+unsafe extern "C" fn pthread_sigqueue_(handle: u64, signal: c_int, _: usize, pc: usize) -> c_int {
+    // SAFETY: as above.
+    unsafe { pthread_kill_(handle, signal, pc) }
+}
+
+hook! {
+    raise rsi => raise_;
+    kill rdx => kill_;
+    pthread_kill rdx => pthread_kill_;
+    pthread_sigqueue rcx => pthread_sigqueue_;
+}
+
+const BLOCK: c_int = 0;
+const UNBLOCK: c_int = 1;
+const SET: c_int = 2;
+
+/// Says which signals the running thread does not want to hear of. Those from outside are kept from all.
+unsafe fn change_mask(how: c_int, new: *const u64, old: *mut u64) -> c_int {
+    let before = sent::mask();
+    if !old.is_null() {
+        // SAFETY: the program's set.
+        unsafe { *old = before };
+    }
+    if new.is_null() {
+        return 0;
+    }
+    // SAFETY: the program's set.
+    let wanted = unsafe { *new };
+    let mask = match how {
+        BLOCK => before | wanted,
+        UNBLOCK => before & !wanted,
+        SET => wanted,
+        _ => return error::INVALID,
+    };
+    sent::set_mask(mask);
+    0
+}
+
+/// The mask of the running thread.
+///
+/// # Safety
+/// As libc's.
+#[cfg_attr(panic = "abort", unsafe(no_mangle))]
+pub unsafe extern "C" fn pthread_sigmask(how: c_int, new: *const u64, old: *mut u64) -> c_int {
+    let real = real!(pthread_sigmask(c_int, *const u64, *mut u64) -> c_int);
+    // SAFETY: as above.
+    let result = unsafe { real(how, new, old) };
+    if !active() || result != 0 {
+        return result;
+    }
+    // SAFETY: the program's sets.
+    unsafe { change_mask(how, new, old) }
+}
+
+/// The same with another way to tell of errors.
+///
+/// # Safety
+/// As libc's.
+#[cfg_attr(panic = "abort", unsafe(no_mangle))]
+pub unsafe extern "C" fn sigprocmask(how: c_int, new: *const u64, old: *mut u64) -> c_int {
+    // SAFETY: as above.
+    match unsafe { pthread_sigmask(how, new, old) } {
+        0 => 0,
+        error => set_errno(error),
+    }
+}
+
+/// Signals that wait until somebody wants them.
+///
+/// # Safety
+/// As libc's.
+#[cfg_attr(panic = "abort", unsafe(no_mangle))]
+pub unsafe extern "C" fn sigpending(set: *mut u64) -> c_int {
+    // SAFETY: as above.
+    let result = unsafe { real!(sigpending(*mut u64) -> c_int)(set) };
+    if active() && result == 0 {
+        // SAFETY: the program's set.
+        unsafe { *set |= sent::pending() & sent::mask() };
+    }
+    result
+}
+
+unsafe extern "C" fn sigwait_(set: *const u64, signal: *mut c_int, pc: usize) -> c_int {
+    // SAFETY: the program's set and variable; so in all that follow.
+    match unsafe { sent::wait(*set, None, pc) } {
+        Ok(taken) => {
+            // SAFETY: as above.
+            unsafe { *signal = taken };
             0
         }
-        // To itself, or one that ends or spares the whole process.
-        // SAFETY: as above.
-        Some(_) => unsafe { raise(signal) },
+        Err(error) => error,
     }
+}
+
+unsafe extern "C" fn sigtimedwait_(
+    set: *const u64,
+    info: *mut c_int,
+    limit: *const TimeSpec,
+    pc: usize,
+) -> c_int {
+    // SAFETY: as above.
+    let limit = if limit.is_null() { None } else { unsafe { *limit }.get() };
+    // SAFETY: as above.
+    match unsafe { sent::wait(*set, limit, pc) } {
+        Ok(signal) => {
+            if !info.is_null() {
+                // SAFETY: as above; the number comes first.
+                unsafe {
+                    core::ptr::write_bytes(info.cast::<u8>(), 0, INFO_SIZE);
+                    *info = signal;
+                }
+            }
+            signal
+        }
+        Err(error) => set_errno(error),
+    }
+}
+
+/// What the kernel says of a signal.
+const INFO_SIZE: usize = 128;
+
+unsafe extern "C" fn sigwaitinfo_(set: *const u64, info: *mut c_int, pc: usize) -> c_int {
+    // SAFETY: as above.
+    unsafe { sigtimedwait_(set, info, core::ptr::null(), pc) }
+}
+
+unsafe extern "C" fn pause_(pc: usize) -> c_int {
+    sent::suspend(None, pc);
+    set_errno(error::INTERRUPTED)
+}
+
+unsafe extern "C" fn sigsuspend_(mask: *const u64, pc: usize) -> c_int {
+    // SAFETY: as above.
+    sent::suspend(Some(unsafe { *mask }), pc);
+    set_errno(error::INTERRUPTED)
+}
+
+point! {
+    sigwait rdx => sigwait_;
+    sigwaitinfo rdx => sigwaitinfo_;
+    sigtimedwait rcx => sigtimedwait_;
+    sigsuspend rsi => sigsuspend_;
+    pause rdi => pause_;
 }

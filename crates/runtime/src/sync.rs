@@ -9,13 +9,13 @@ use raddle_native::locks::{self, Patience, error};
 use raddle_native::run::active;
 use raddle_native::time::{TimeSpec, until};
 
-const WALL: c_int = 0;
+pub(crate) const WALL: c_int = 0;
 
 /// How long to wait for a moment that the program gives.
 ///
 /// # Safety
 /// The program's own variable.
-unsafe fn limit(clock: c_int, moment: *const TimeSpec) -> Option<Patience> {
+pub(crate) unsafe fn limit(clock: c_int, moment: *const TimeSpec) -> Option<Patience> {
     // SAFETY: the caller says so.
     let moment = unsafe { *moment }.get()?;
     Some(Patience::Limited(until(clock, moment)))
@@ -78,6 +78,7 @@ controlled! {
             None => error::INVALID,
         };
     unlock = pthread_mutex_unlock(object: usize) pc => locks::unlock(object, pc);
+    consistent = pthread_mutex_consistent(object: usize) pc => locks::consistent(object, pc);
     mutex_destroy = pthread_mutex_destroy(object: usize) _pc => locks::destroy(object);
 
     cond_wait = pthread_cond_wait(object: usize, mutex: usize) pc =>
@@ -189,11 +190,10 @@ hook! {
     pthread_mutex_timedlock rdx => timed_lock;
     pthread_mutex_clocklock rcx => clock_lock;
     pthread_mutex_unlock rsi => unlock;
+    pthread_mutex_consistent rsi => consistent;
+    pthread_mutex_consistent_np rsi => consistent;
     pthread_cond_init rdx => cond_init;
     pthread_cond_destroy rsi => cond_destroy;
-    pthread_cond_wait rdx => cond_wait;
-    pthread_cond_timedwait rcx => cond_timed_wait;
-    pthread_cond_clockwait r8 => cond_clock_wait;
     pthread_cond_signal rsi => signal;
     pthread_cond_broadcast rsi => broadcast;
     pthread_rwlock_init rdx => rwlock_init;
@@ -217,12 +217,18 @@ hook! {
     pthread_spin_unlock rsi => spin_unlock;
     sem_init rcx => semaphore_init;
     sem_destroy rsi => semaphore_destroy;
-    sem_wait rsi => semaphore_wait;
     sem_trywait rsi => try_semaphore_wait;
-    sem_timedwait rdx => timed_semaphore_wait;
-    sem_clockwait rcx => clock_semaphore_wait;
     sem_post rsi => semaphore_post;
     sem_getvalue rdx => semaphore_value;
+}
+
+point! {
+    pthread_cond_wait rdx => cond_wait;
+    pthread_cond_timedwait rcx => cond_timed_wait;
+    pthread_cond_clockwait r8 => cond_clock_wait;
+    sem_wait rsi => semaphore_wait;
+    sem_timedwait rdx => timed_semaphore_wait;
+    sem_clockwait rcx => clock_semaphore_wait;
 }
 
 /// What libc writes into a once that is done.

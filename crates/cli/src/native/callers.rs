@@ -27,6 +27,13 @@ impl Callers {
         Callers { arrivals, accesses: std::mem::take(&mut recorded.accesses) }
     }
 
+    /// Who called an operation, the last time that it was called.
+    pub(crate) fn above(&self, site: SiteId) -> Option<&[SiteId]> {
+        let arrivals = self.arrivals.values().flatten().rev();
+        let call = self.accesses.iter().chain(arrivals).find(|call| call.site == site)?;
+        Some(&call.callers)
+    }
+
     /// Puts the program's own places into a failure and what led to it.
     pub(crate) fn retell(
         &self,

@@ -1,15 +1,18 @@
 //! The controller's side of a fork server: a program that was started and waits for plans. What the messages look
 //! like is said in `crates/native/src/server.rs`.
 
+use crate::interrupt;
 use raddle_explore::target::TargetError;
 use raddle_model::Plan;
 use raddle_native::server::{CAPTURED, REPLY, REQUEST, VARIABLE, reply, request};
 use raddle_wire::plan;
 use std::ffi::OsString;
 use std::fs::File;
+use std::io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
 use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -29,6 +32,9 @@ pub(crate) struct Program {
 
 /// How long a program may take to be loaded.
 const START: Duration = Duration::from_secs(20);
+
+/// How often we look whether somebody asks us to end.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// A program that waits for plans. It ends when this is dropped.
 pub(super) struct Server {
@@ -70,6 +76,8 @@ impl Server {
         let variable = VARIABLE.to_str().expect("a name in ASCII");
         let mut command = Command::new(&program.path);
         command.args(&program.arguments).env(variable, &socket);
+        // Ctrl-C is for us: who asks us to stop wants to know what was found until then.
+        command.process_group(0);
         command.stdin(File::open(&stdin).map_err(io_error("no temporary file"))?);
         command.stdout(create(&stdout)?).stderr(Stdio::from(create(&stderr)?));
         let child = command
@@ -120,14 +128,47 @@ impl Server {
 
     /// What the server says next.
     pub(super) fn receive(&mut self) -> Result<Reply, TargetError> {
+        loop {
+            if let Some(reply) = self.hear(false)? {
+                return Ok(reply);
+            }
+        }
+    }
+
+    /// The same; none if somebody asks us to end before it says anything.
+    pub(super) fn receive_unless_asked(&mut self) -> Result<Option<Reply>, TargetError> {
+        self.hear(true)
+    }
+
+    fn hear(&mut self, until_asked: bool) -> Result<Option<Reply>, TargetError> {
         let mut head = [0u8; REPLY];
-        self.stream.read_exact(&mut head).map_err(|_| self.gone())?;
+        if !self.fill(&mut head, until_asked)? {
+            return Ok(None);
+        }
         let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         let mut bytes = vec![0; word(4) as usize];
-        self.stream.read_exact(&mut bytes).map_err(|_| self.gone())?;
+        self.fill(&mut bytes, false)?;
         let run = u64::from(word(12)) | u64::from(word(16)) << 32;
         let reply = Reply { kind: word(0), status: word(8) as i32, run, bytes };
-        if reply.kind == reply::UNFIT { Err(self.unfit(&reply)) } else { Ok(reply) }
+        if reply.kind == reply::UNFIT { Err(self.unfit(&reply)) } else { Ok(Some(reply)) }
+    }
+
+    /// Reads as much as fits. False, and nothing was read, if somebody asks us to end before.
+    fn fill(&mut self, buffer: &mut [u8], until_asked: bool) -> Result<bool, TargetError> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.stream.read(&mut buffer[filled..]) {
+                Ok(0) => return Err(self.gone()),
+                Ok(more) => filled += more,
+                Err(cause) if matches!(cause.kind(), WouldBlock | TimedOut | Interrupted) => {
+                    if until_asked && filled == 0 && interrupt::is_asked() {
+                        return Ok(false);
+                    }
+                }
+                Err(_) => return Err(self.gone()),
+            }
+        }
+        Ok(true)
     }
 
     fn gone(&mut self) -> TargetError {
@@ -157,6 +198,7 @@ impl Started {
         loop {
             if let Ok((stream, _)) = listener.accept() {
                 stream.set_nonblocking(false).map_err(io_error("no socket for the program"))?;
+                stream.set_read_timeout(Some(LOOK)).map_err(io_error("no socket for the program"))?;
                 return Ok(stream);
             }
             let name = program.path.display();

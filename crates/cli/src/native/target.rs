@@ -56,6 +56,12 @@ impl NativeTarget {
         self.callers.get(&fingerprint)
     }
 
+    /// An operation and who called it, innermost first, as far as a recorded run has told.
+    pub(crate) fn stack(&self, fingerprint: u128, site: SiteId) -> Vec<SiteId> {
+        let callers = self.callers(fingerprint).and_then(|callers| callers.above(site)).unwrap_or_default();
+        [site].into_iter().chain(callers.iter().copied()).collect()
+    }
+
     /// The same with so many runs at a time.
     pub(crate) fn with_jobs(mut self, jobs: usize) -> Result<NativeTarget, TargetError> {
         while self.samplers.len() < jobs {

@@ -1,0 +1,68 @@
+//! Every call that waits: for a thread of the same program it waits in its turn and holds up nobody; if all wait it is a
+//! deadlock, found at once, and not a hang.
+
+use crate::support::{Ended, build, ended, raddle};
+
+fn calls() -> Vec<String> {
+    let output = std::process::Command::new(build("blocking.c")).output().expect("the program starts");
+    assert!(output.status.success());
+    String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
+}
+
+fn run(call: &str, mode: &str) -> Ended {
+    let out = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let mut command = raddle();
+    command.args([
+        "run",
+        "--format",
+        "json",
+        "--races",
+        "off",
+        "--time",
+        "60",
+        "--hang-ms",
+        "2000",
+        "--steps-max",
+        "5000",
+    ]);
+    command.args(["--expect-exit", "0", "--runs", &raddle_tiers::size("blocking_runs").to_string(), "--out"]);
+    command.arg(out.path()).arg(build("blocking.c")).args([call, mode]);
+    ended(&command.output().expect("the command starts"))
+}
+
+/// Calls that always end: there is nothing that both could wait for.
+const ENDS: &[&str] = &["barrier", "sleep"];
+
+#[test]
+fn who_waits_for_another_thread_goes_on() {
+    let mut wrong = Vec::new();
+    for call in calls().iter().filter(|call| *call != "barrier3") {
+        let ended = run(call, "peer");
+        if ended.code != Some(0) {
+            wrong.push(format!("{call}: {}{}", ended.stdout, ended.stderr));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn if_all_wait_it_is_a_deadlock() {
+    let mut wrong = Vec::new();
+    for call in calls().iter().filter(|call| !ENDS.contains(&call.as_str())) {
+        let ended = run(call, "both");
+        if ended.code != Some(1) || ended.kinds() != ["deadlock"] {
+            wrong.push(format!("{call}: {}{}", ended.stdout, ended.stderr));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn dormant_they_are_the_kernels() {
+    for call in calls().iter().filter(|call| *call != "barrier3") {
+        let mut command = std::process::Command::new("timeout");
+        let output =
+            command.args(["60"]).arg(build("blocking.c")).args([call, "peer"]).output().expect("it starts");
+        assert!(output.status.success(), "{call}: {output:?}");
+    }
+}

@@ -1,0 +1,242 @@
+//! Signals that the program sends itself: to a thread, or to whichever does not mind. They never pass the kernel unless
+//! nobody handles them and nobody blocks them: what the kernel then does to the process is what they are for.
+//!
+//! A thread that waits is interrupted: it runs the handler and goes on with what it was about to do. A thread that
+//! waits for signals takes one out of the queue. Sending and taking are operations on the queue, so what was done
+//! before the one has happened before what comes after the other.
+
+use crate::cancel;
+use crate::deferred::{self, SIGNALS};
+use crate::locks::error;
+use crate::run::{Run, active, arrive, with};
+use alloc::vec::Vec;
+use raddle_model::objects::State;
+use raddle_model::world::Life;
+use raddle_model::{Kind, Mode, ObjectId, Op, Outcome, SiteId, TaskId};
+
+/// The queue, and who waits at it.
+#[derive(Clone, Default, Debug)]
+pub struct Sent {
+    // For whom; none for anybody.
+    all: Vec<(Option<TaskId>, i32)>,
+    waiting: Vec<(TaskId, u64)>,
+    // Who was taken out of a wait to run a handler.
+    interrupted: Vec<TaskId>,
+}
+
+impl Sent {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// One more.
+    pub(crate) fn push(&mut self, task: Option<TaskId>, signal: i32) {
+        self.all.push((task, signal));
+    }
+
+    fn take(&mut self, me: TaskId, wanted: impl Fn(i32) -> bool) -> Option<i32> {
+        let fits =
+            |(task, signal): &(Option<TaskId>, i32)| task.is_none_or(|task| task == me) && wanted(*signal);
+        let at = self.all.iter().position(fits)?;
+        Some(self.all.remove(at).1)
+    }
+}
+
+/// A set with one signal in it.
+fn bit(signal: i32) -> u64 {
+    1 << (signal as u64 - 1)
+}
+
+impl Run {
+    fn signal_queue(&mut self, site: SiteId) -> ObjectId {
+        // No object of the program's lies at such an address.
+        self.object(usize::MAX / 2, site, || State::Atomic)
+    }
+
+    fn masks(&self, task: TaskId, signal: i32) -> bool {
+        self.threads[task.index()].mask & bit(signal) != 0
+    }
+
+    fn waiter(&mut self, target: Option<TaskId>, signal: i32) -> Option<TaskId> {
+        let fits = |(task, set): &(TaskId, u64)| {
+            set & bit(signal) != 0 && target.is_none_or(|target| target == *task)
+        };
+        let at = self.sent.waiting.iter().position(fits)?;
+        Some(self.sent.waiting.remove(at).0)
+    }
+
+    /// Somebody who would have to be interrupted to hear of the signal.
+    fn sleeper(&self, target: Option<TaskId>, signal: i32) -> Option<TaskId> {
+        let world = self.engine.world();
+        let hears = |task: &TaskId| {
+            !self.masks(*task, signal)
+                && world.task(*task).life == Life::Pending
+                && !world.enabled_tasks().contains(*task)
+                && !self.sent.interrupted.contains(task)
+        };
+        match target {
+            Some(task) => Some(task).filter(hears),
+            // Whoever runs hears of it by itself.
+            None if world.live().any(|task| !self.masks(task, signal) && !hears(&task)) => None,
+            None => world.live().find(hears),
+        }
+    }
+}
+
+/// Sends a signal to a thread, or to the process. False if it is for the kernel to deliver.
+pub fn send(target: Option<TaskId>, signal: i32, pc: usize) -> bool {
+    let handled = deferred::get(signal as usize).function != 0;
+    let (queue, site, masked) = with(|run| {
+        let site = run.site(pc);
+        let masked = match target {
+            Some(task) => run.masks(task, signal),
+            None => run.engine.world().live().all(|task| run.masks(task, signal)),
+        };
+        (run.signal_queue(site), site, masked)
+    });
+    if !handled && !masked {
+        return false;
+    }
+    arrive(Op::new(Kind::Rmw, queue, site));
+    let woken = with(|run| {
+        run.sent.push(target, signal);
+        let waiter = run.waiter(target, signal).map(|task| run.engine.world_mut().token(task));
+        waiter.or_else(|| {
+            let task = run.sleeper(target, signal).filter(|_| handled)?;
+            let token = run.engine.world_mut().create(State::Token(false), site);
+            let op = run.engine.world().task(task).op;
+            run.sent.interrupted.push(task);
+            run.engine.amend(
+                task,
+                match op.kind {
+                    Kind::Wake => op.mode(Mode::Timed).arg(0),
+                    _ => Op::new(Kind::Park, token, op.site),
+                },
+            );
+            (op.kind != Kind::Wake).then_some(token)
+        })
+    });
+    if let Some(token) = woken {
+        arrive(Op::new(Kind::Unpark, token, site));
+    }
+    handle();
+    true
+}
+
+/// Handles what was sent to the running thread. True if it was taken out of a wait for that.
+pub fn handle() -> bool {
+    let interrupted = with(|run| {
+        let me = run.running;
+        let at = run.sent.interrupted.iter().position(|&task| task == me);
+        at.map(|at| run.sent.interrupted.remove(at)).is_some()
+    });
+    while active() {
+        let mine = with(|run| {
+            let me = run.running;
+            let mask = run.threads[me.index()].mask;
+            let heard = |signal: i32| {
+                signal == cancel::SIGNAL
+                    || (mask & bit(signal) == 0 && deferred::get(signal as usize).function != 0)
+            };
+            let signal = run.sent.take(me, heard)?;
+            let queue = run.signal_queue(SiteId::UNKNOWN);
+            run.engine.perform(me, Op::new(Kind::Rmw, queue, SiteId::UNKNOWN));
+            Some(signal)
+        });
+        match mine {
+            None => break,
+            Some(cancel::SIGNAL) => cancel::unwind(),
+            Some(signal) => deferred::call(signal),
+        }
+    }
+    interrupted
+}
+
+/// Waits for one of the signals in a set. The error is that of the system: the time is over, or the set is empty.
+pub fn wait(set: u64, limit: Option<u64>, pc: usize) -> Result<i32, i32> {
+    let (queue, site) = with(|run| {
+        let site = run.site(pc);
+        (run.signal_queue(site), site)
+    });
+    loop {
+        if cancel::point(Op::new(Kind::Rmw, queue, site)).is_none() {
+            return Err(error::AGAIN);
+        }
+        let taken = with(|run| run.sent.take(run.running, |signal| set & bit(signal) != 0));
+        if let Some(signal) = taken {
+            return Ok(signal);
+        }
+        if limit == Some(0) {
+            return Err(error::AGAIN);
+        }
+        let token = with(|run| {
+            let me = run.running;
+            run.sent.waiting.push((me, set));
+            run.engine.world_mut().token(me)
+        });
+        let op = Op::new(Kind::Park, token, site);
+        let outcome = cancel::point(match limit {
+            None => op,
+            Some(limit) => op.mode(Mode::Timed).arg(limit),
+        });
+        with(|run| {
+            let me = run.running;
+            run.sent.waiting.retain(|(task, _)| *task != me);
+        });
+        if matches!(outcome, None | Some(Outcome::TimedOut)) {
+            return Err(error::AGAIN);
+        }
+    }
+}
+
+/// Waits until the running thread has handled a signal, with another mask meanwhile if there is one.
+pub fn suspend(mask: Option<u64>, pc: usize) {
+    let before = with(|run| {
+        let own = &mut run.threads[run.running.index()].mask;
+        let before = *own;
+        *own = mask.unwrap_or(before);
+        before
+    });
+    let heard = with(|run| !run.threads[run.running.index()].mask);
+    // What is in the queue already, or comes now, is handled here and not where it is noticed.
+    if let Ok(signal) = wait_handled(heard, pc) {
+        deferred::call(signal);
+    }
+    with(|run| run.threads[run.running.index()].mask = before);
+}
+
+/// As [`wait`], for signals that the program handles.
+fn wait_handled(set: u64, pc: usize) -> Result<i32, i32> {
+    let handled = (1..SIGNALS as i32 - 1).filter(|&signal| deferred::get(signal as usize).function != 0);
+    let set = set & handled.fold(0, |set, signal| set | bit(signal));
+    let blocked = with(|run| {
+        let own = &mut run.threads[run.running.index()].mask;
+        core::mem::replace(own, u64::MAX)
+    });
+    let signal = wait(set, None, pc);
+    with(|run| run.threads[run.running.index()].mask = blocked);
+    signal
+}
+
+/// What the running thread does not want to hear of.
+pub fn mask() -> u64 {
+    with(|run| run.threads[run.running.index()].mask)
+}
+
+/// Sets it. What it wants to hear from now on and has come before is handled.
+pub fn set_mask(mask: u64) {
+    with(|run| run.threads[run.running.index()].mask = mask);
+    if with(|run| !run.sent.is_empty()) {
+        handle();
+    }
+}
+
+/// Signals that wait for the running thread to want them.
+pub fn pending() -> u64 {
+    with(|run| {
+        let me = run.running;
+        let mine = run.sent.all.iter().filter(|(task, _)| task.is_none_or(|task| task == me));
+        mine.fold(0, |set, (_, signal)| set | bit(*signal))
+    })
+}
