@@ -19,6 +19,7 @@ fn summary() -> Summary {
         runs_digest: None,
         exhausted: Exhausted::No,
         runs_left: None,
+        search_seconds: 0.0,
         failing_runs: 3,
         failures: vec![Found {
             kind: "deadlock".into(),
@@ -177,6 +178,7 @@ fn a_summary_for_tools_is_one_line() {
           "runs": 10000,
           "runs_digest": null,
           "runs_left": null,
+          "search_seconds": 0.0,
           "runs_per_second": 40000.0,
           "schema": "raddle.summary.v1",
           "seconds": 0.25,
