@@ -9,5 +9,6 @@ mod classes;
 mod determinism;
 mod isolation;
 mod reset;
+mod searches;
 mod support;
 mod verdicts;
