@@ -94,7 +94,12 @@ fn end(how: End) {
     unsafe { sides::change(&raw mut nowhere, outside.control, outside.thread_pointer) };
 }
 
-/// The other side.
+/// Most runs between two scans.
+const BATCH_MAX: u32 = 32;
+
+/// The other side. Not after every run are all pages looked at: those that were written before are put back, and some
+/// runs later a scan shows whether that was all. If not, what was not put back may have changed the runs in between, and
+/// these are done again; until then nobody hears of them.
 extern "C" fn control() -> ! {
     let outside = outside().expect("raddle bug: nothing lies outside");
     if let Err(why) = outside.pages.take(outside.range()) {
@@ -103,14 +108,36 @@ extern "C" fn control() -> ! {
     outside.undo.look();
     // Runs that were tried, and how many of them were refused.
     let (mut tried, mut refused) = (0u32, 0u32);
-    while let Some(number) = outside.errand.next() {
+    // Runs between two scans, and since the last.
+    let (mut batch, mut unproven) = (1, 0);
+    while let Some(number) = outside.errand.next(unproven == 0) {
         outside.number = number;
         // Where nearly every run is refused, to try is wasted.
         let hopeless = tried >= 16 && refused * 4 > tried * 3;
-        let end = if hopeless { End::Refused(outside.last_refused) } else { one(outside) };
+        if !hopeless {
+            one(outside);
+        } else {
+            outside.end = End::Refused(outside.last_refused);
+        }
+        if outside.end == End::Reported && unproven + 1 < batch && !outside.errand.wants_proof(number) {
+            outside.pages.restore_known();
+            outside.errand.report(number, unproven == 0);
+            unproven += 1;
+            tried += 1;
+            continue;
+        }
+        let news = outside.pages.restore();
+        if news && unproven > 0 {
+            outside.errand.take_back();
+            (batch, unproven) = (1, 0);
+            continue;
+        }
+        (batch, unproven) = (if news { 1 } else { (batch * 2).min(BATCH_MAX) }, 0);
+        check(outside);
         tried += u32::from(!hopeless);
-        match end {
-            End::Reported => outside.errand.report(number),
+        outside.errand.proven(number);
+        match outside.end {
+            End::Reported => outside.errand.report(number, true),
             End::Refused(call) => {
                 refused += u32::from(!hopeless);
                 outside.last_refused = call;
@@ -121,17 +148,21 @@ extern "C" fn control() -> ! {
                 }
             }
         }
+        outside.errand.proven(number + 1);
     }
     outside.errand.done()
 }
 
-/// A run in this process, and back to where it began.
-fn one(outside: &mut Outside) -> End {
+/// A run in this process; its memory is not put back yet.
+fn one(outside: &mut Outside) {
     outside.errand.prepare();
     outside.listens = false;
     go_in(outside);
     outside.undo.all();
-    outside.pages.restore();
+}
+
+/// Whether everything is as it was, if somebody wants to know.
+fn check(outside: &mut Outside) {
     if outside.errand.checks() {
         if let Some(address) = outside.pages.difference(outside.kernels.clone()) {
             outside.errand.differs(outside.number, "what lies at", address);
@@ -140,7 +171,6 @@ fn one(outside: &mut Outside) -> End {
             outside.errand.differs(outside.number, "descriptor", fd);
         }
     }
-    outside.end
 }
 
 fn go_in(outside: &mut Outside) {

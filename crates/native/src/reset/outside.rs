@@ -55,7 +55,8 @@ pub(super) fn map() -> Option<*mut Outside> {
     let outside = at(STACK).cast::<Outside>();
     let room = Room {
         ranges: at(RANGES).cast(),
-        ranges_max: (TEXT - RANGES) / 24,
+        ranges_max: (TEXT - RANGES) / 2 / 24,
+        known: at(RANGES + (TEXT - RANGES) / 2).cast(),
         text: at(TEXT),
         text_max: ADDRESSES - TEXT,
         addresses: at(ADDRESSES).cast(),

@@ -3,7 +3,8 @@
 //! The kernel notes writes itself: pages are write-protected through userfaultfd in the way that gives way without
 //! telling anybody (`UFFD_FEATURE_WP_ASYNC`), and `PAGEMAP_SCAN` lists those whose protection is gone. A page that
 //! was written once stays writable and is put back after every run, so that in the steady state there are no
-//! faults. To protect with `mprotect` would be wrong: the kernel itself could not write there, and calls fail.
+//! faults. Such a set of pages hardly changes from run to run, and to put it back costs less than to ask the kernel for
+//! it; so the kernel is asked only now and then (see `control`). To protect with `mprotect` would be wrong: the kernel itself could not write there, and calls fail.
 //!
 //! Pages that did not exist when the snapshot was taken are filled with zeros: that is what they were.
 
@@ -59,6 +60,8 @@ const fn iowr<T>(kind: usize, number: usize) -> usize {
 pub(super) struct Room {
     pub(super) ranges: *mut Stretch,
     pub(super) ranges_max: usize,
+    /// As many again.
+    pub(super) known: *mut Stretch,
     pub(super) text: *mut u8,
     pub(super) text_max: usize,
     pub(super) addresses: *mut usize,
@@ -90,11 +93,13 @@ pub(super) struct Pages {
     high: usize,
     /// Pages that are kept: the addresses are in ascending order.
     count: usize,
+    /// Stretches that were written in some run so far, as of the last scan.
+    known_count: usize,
 }
 
 impl Pages {
     pub(super) fn new(room: Room) -> Pages {
-        Pages { room, pagemap: 0, userfault: 0, low: usize::MAX, high: 0, count: 0 }
+        Pages { room, pagemap: 0, userfault: 0, low: usize::MAX, high: 0, count: 0, known_count: 0 }
     }
 
     /// Takes the snapshot of all private memory that can be written, but for what lies outside.
@@ -246,26 +251,52 @@ impl Pages {
         unsafe { core::slice::from_raw_parts(self.room.addresses, self.count) }
     }
 
-    /// Puts everything back that has been written.
-    pub(super) fn restore(&mut self) {
+    /// Puts everything back that has been written. True if that was more than was known of.
+    pub(super) fn restore(&mut self) -> bool {
+        let (mut count, mut news) = (0, false);
         let within = (self.low, self.high);
         let done = self.scan(within, CHANGED, |pages, stretch| {
-            let mut kept = pages.addresses().partition_point(|&page| page < stretch.start as usize);
-            for page in (stretch.start as usize..stretch.end as usize).step_by(PAGE) {
-                // SAFETY: memory of the program, which stands still; kept pages lie in the store in order.
-                unsafe {
-                    if pages.addresses().get(kept) == Some(&page) {
-                        let from = pages.room.store.add(kept * PAGE);
-                        core::ptr::copy_nonoverlapping(from, page as *mut u8, PAGE);
-                        kept += 1;
-                    } else {
-                        core::ptr::write_bytes(page as *mut u8, 0, PAGE);
-                    }
-                }
+            pages.put_back(stretch);
+            if count < pages.room.ranges_max {
+                // SAFETY: there is room for so many.
+                let known = unsafe { &mut *pages.room.known.add(count) };
+                news |=
+                    count >= pages.known_count || (known.start, known.end) != (stretch.start, stretch.end);
+                *known = stretch;
+            } else {
+                news = true;
             }
+            count += 1;
             Ok(())
         });
         assert!(done.is_ok(), "raddle bug: pages can no longer be listed");
+        self.known_count = count.min(self.room.ranges_max);
+        news
+    }
+
+    /// Puts back what is known to be written, without a look whether that is all.
+    pub(super) fn restore_known(&mut self) {
+        for index in 0..self.known_count {
+            // SAFETY: so many were written down.
+            let stretch = unsafe { self.room.known.add(index).read() };
+            self.put_back(stretch);
+        }
+    }
+
+    fn put_back(&mut self, stretch: Stretch) {
+        let mut kept = self.addresses().partition_point(|&page| page < stretch.start as usize);
+        for page in (stretch.start as usize..stretch.end as usize).step_by(PAGE) {
+            // SAFETY: memory of the program, which stands still; kept pages lie in the store in order.
+            unsafe {
+                if self.addresses().get(kept) == Some(&page) {
+                    let from = self.room.store.add(kept * PAGE);
+                    core::ptr::copy_nonoverlapping(from, page as *mut u8, PAGE);
+                    kept += 1;
+                } else {
+                    core::ptr::write_bytes(page as *mut u8, 0, PAGE);
+                }
+            }
+        }
     }
 
     /// An address whose content is not what the snapshot has, looked for in all pages that there are.

@@ -30,6 +30,12 @@ impl Outbox {
 
     /// The same for many quick runs: who knows the time already need not ask.
     pub(super) fn say_at(&mut self, now: u64, kind: u32, bytes: &[u8], status: i32, run: u64, urgent: bool) {
+        self.put(now, kind, bytes, status, run);
+        self.send_if_due(now, kind != reply::REPORT || urgent);
+    }
+
+    /// Keeps it until somebody says that it is due. Sends what is kept only if there is no room.
+    pub(super) fn put(&mut self, now: u64, kind: u32, bytes: &[u8], status: i32, run: u64) {
         let head = head(kind, bytes, status, run);
         if self.shared.kept().len() + REPLY + bytes.len() > KEPT_MAX {
             self.send();
@@ -41,7 +47,11 @@ impl Outbox {
             return self.write(&[&head, bytes]);
         }
         self.shared.keep(&[&head, bytes]);
-        if kind != reply::REPORT || urgent || now - self.since > NANOSECONDS_MAX {
+    }
+
+    /// Sends what is kept, if somebody waits for it or it has waited long enough.
+    pub(super) fn send_if_due(&mut self, now: u64, urgent: bool) {
+        if !self.shared.kept().is_empty() && (urgent || now.saturating_sub(self.since) > NANOSECONDS_MAX) {
             self.send();
         }
     }

@@ -30,6 +30,7 @@ pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Result
     shared.done.store(0, Ordering::Relaxed);
     shared.alone.store(0, Ordering::Relaxed);
     outbox.send();
+    shared.be_certain(first);
     let Some(child) = copies::copy(outbox) else {
         let number = reset::enter(Errand::new(request));
         if request.flags & FROM_MAIN == 0 {
@@ -38,16 +39,18 @@ pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Result
         return Err(number);
     };
     let (status, hangs) = copies::finished(child, request.hang_ms, shared);
-    outbox.send();
-    let number = shared.run.load(Ordering::Acquire);
+    let begun = shared.run.load(Ordering::Acquire);
     if shared.done.load(Ordering::Relaxed) != 0 {
-        return Ok(number);
+        outbox.send();
+        return Ok(begun);
     }
+    let number = shared.take_back();
+    outbox.send();
     if status == UNABLE << 8 {
         ABLE.store(false, Ordering::Relaxed);
         return Ok(number);
     }
-    if hangs && shared.alone.load(Ordering::Relaxed) == 0 {
+    if hangs && number == begun && shared.alone.load(Ordering::Relaxed) == 0 {
         shared.empty();
         copies::tell(number, status, true, shared, outbox);
         return Ok(number + 1);
@@ -67,16 +70,29 @@ pub(crate) struct Errand {
     /// Whether the run that is named in shared memory has been begun.
     begun: bool,
     now: u64,
+    since_look: u64,
+    /// Whether somebody waits for it.
+    urgent: bool,
 }
 
 impl Errand {
     /// Nothing.
-    pub(crate) const NONE: Errand =
-        Errand { outbox: None, flags: 0, hang_ms: 0, last: 0, begun: false, now: 0 };
+    pub(crate) const NONE: Errand = Errand {
+        outbox: None,
+        flags: 0,
+        hang_ms: 0,
+        last: 0,
+        begun: false,
+        now: 0,
+        since_look: 0,
+
+        urgent: false,
+    };
 
     fn new(request: &Request) -> Errand {
         let Request { flags, hang_ms, last, .. } = *request;
-        Errand { outbox: Outbox::new(super::socket()), flags, hang_ms, last, begun: false, now: 0 }
+        let (outbox, since_look) = (Outbox::new(super::socket()), LOOK_EVERY);
+        Errand { outbox, flags, hang_ms, last, since_look, ..Errand::NONE }
     }
 
     fn shared(&self) -> &'static Shared {
@@ -87,18 +103,44 @@ impl Errand {
         self.outbox.as_mut().expect("raddle bug: nobody has sent us")
     }
 
-    /// The next run; none if all are done.
-    pub(crate) fn next(&mut self) -> Option<u64> {
+    /// The next run; none if all are done. Only what is `proven` can be left as it is.
+    pub(crate) fn next(&mut self, proven: bool) -> Option<u64> {
         let shared = self.shared();
         let number = shared.run.load(Ordering::Relaxed) + u64::from(self.begun);
         shared.run.store(number, Ordering::Release);
-        let look = !self.begun || number.is_multiple_of(LOOK_EVERY);
         self.begun = true;
-        if look {
+        self.since_look += 1;
+        if proven && self.since_look >= LOOK_EVERY {
+            self.since_look = 0;
             self.now = nanoseconds();
+            if has_mail(super::socket()) {
+                return None;
+            }
         }
-        let over = number >= self.last || (look && has_mail(super::socket()));
-        (!over).then_some(number)
+        (number < self.last).then_some(number)
+    }
+
+    /// Whether nobody can wait until it is known that this run was not disturbed by those before.
+    pub(crate) fn wants_proof(&self, number: u64) -> bool {
+        let shared = self.shared();
+        let Some((report, urgent)) = shared.report() else { return true };
+        urgent || self.checks() || number + 1 >= self.last || !shared.has_room(report.len())
+    }
+
+    /// All runs so far were what they are said to be.
+    pub(crate) fn proven(&mut self, next: u64) {
+        let now = self.now;
+        self.shared().be_certain(next);
+        let urgent = core::mem::take(&mut self.urgent);
+        self.outbox().send_if_due(now, urgent);
+    }
+
+    /// The runs after the first since the last proof may have been disturbed: nobody hears of them, and they are done
+    /// again.
+    pub(crate) fn take_back(&mut self) {
+        let shared = self.shared();
+        let next = shared.take_back();
+        shared.run.store(next - 1, Ordering::Release);
     }
 
     /// Outputs and input are as at the beginning.
@@ -112,12 +154,16 @@ impl Errand {
         self.flags & CHECKED != 0
     }
 
-    /// Passes on what came of a run in this process.
-    pub(crate) fn report(&mut self, number: u64) {
+    /// Keeps what came of a run in this process. The `first` since the last proof is certain.
+    pub(crate) fn report(&mut self, number: u64, first: bool) {
         let status = if self.checks() { copies::output_hash() } else { 0 };
         let (shared, now) = (self.shared(), self.now);
         if let Some((report, urgent)) = shared.report() {
-            self.outbox().say_at(now, reply::REPORT, report, status, number, urgent);
+            self.urgent |= urgent;
+            self.outbox().put(now, reply::REPORT, report, status, number);
+        }
+        if first {
+            shared.be_certain(number + 1);
         }
     }
 

@@ -22,6 +22,9 @@ pub(super) struct Shared {
     pub(super) done: AtomicU32,
     /// Whether a process that repeats runs has made one of its own for this run.
     pub(super) alone: AtomicU32,
+    /// How many of the bytes that wait to be sent are certain, and which run comes after those that they tell of.
+    certain: AtomicU64,
+    next: AtomicU64,
     /// Bytes that wait to be sent: they must not be lost with the process that has put them there.
     pub(super) kept: AtomicU64,
 }
@@ -81,6 +84,24 @@ impl Shared {
             at += part.len();
         }
         self.kept.store(at as u64, Ordering::Release);
+    }
+
+    /// Whether this and as much again can wait to be sent.
+    pub(super) fn has_room(&self, bytes: usize) -> bool {
+        self.kept().len() + 2 * (super::REPLY + bytes) <= KEPT_MAX
+    }
+
+    /// All that waits to be sent is certain, and this run comes next.
+    pub(super) fn be_certain(&self, next: u64) {
+        self.certain.store(self.kept.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.next.store(next, Ordering::Release);
+    }
+
+    /// Takes back what is not certain. Gives back the run that comes next.
+    pub(super) fn take_back(&self) -> u64 {
+        // What was certain may have been sent since.
+        self.kept.fetch_min(self.certain.load(Ordering::Relaxed), Ordering::Release);
+        self.next.load(Ordering::Acquire)
     }
 
     /// What waits to be sent.
