@@ -63,6 +63,9 @@ pub(crate) struct Args {
     /// Failures not to report, in the format of ThreadSanitizer's suppressions
     #[arg(long, value_name = "FILE")]
     suppressions: Option<PathBuf>,
+    /// A file for a line about each run: number, fingerprint, steps, decisions, tasks, end
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
     /// Where failure files go
     #[arg(long, value_name = "DIR", default_value = "raddle-out")]
     out: PathBuf,
@@ -134,7 +137,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     }
     let mut suppressed = Suppressed::read(args.suppressions.as_deref())?;
     interrupt::listen();
-    let mut target = NativeTarget::start(program, args.expect_exit)?.with_jobs(args.jobs as usize)?;
+    let target = NativeTarget::start(program, args.expect_exit)?.with_jobs(args.jobs as usize)?;
+    let mut target = target.with_log(args.log.as_deref())?;
     let mut explorer = Sample::new(strategy, plan(args));
     let limits = Limits { runs: args.runs, stop_after: args.stop_after, races: args.races == Races::On };
     let bar = progress::bar(args.runs, "runs");

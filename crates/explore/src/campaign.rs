@@ -128,8 +128,7 @@ pub fn run_judged<T: Target + ?Sized, E: Explorer + ?Sized>(
                 let left = limits.runs - campaign.runs;
                 let runs = runs.start..runs.end.min(runs.start.saturating_add(left));
                 let end = campaign.runs + (runs.end - runs.start);
-                let mut listener =
-                    Listener { campaign: &mut campaign, explorer, time_is_up, stopped: false };
+                let mut listener = Listener { campaign: &mut campaign, explorer, time_is_up, stopped: false };
                 target.sample(&plan, runs, &mut listener)?;
                 // A batch that ends early though nobody has said so was interrupted.
                 if !listener.stopped && campaign.runs < end {

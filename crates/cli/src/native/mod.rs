@@ -2,6 +2,7 @@
 
 pub(crate) mod callers;
 pub(crate) mod found;
+mod log;
 mod sampling;
 mod server;
 mod target;

@@ -1,6 +1,7 @@
 //! A native program as something that explorers can run.
 
 use super::callers::Callers;
+use super::log::Log;
 use super::sampling;
 use super::server::{Program, Reply, Server};
 use raddle_explore::target::{
@@ -32,6 +33,7 @@ pub(crate) struct NativeTarget {
     symbols: RefCell<Symbolizer>,
     /// Who called what in the runs that were recorded, by fingerprint.
     callers: BTreeMap<u128, Callers>,
+    log: Option<Log>,
 }
 
 impl NativeTarget {
@@ -48,7 +50,14 @@ impl NativeTarget {
             output: Default::default(),
             symbols: RefCell::default(),
             callers: BTreeMap::new(),
+            log: None,
         })
+    }
+
+    /// The same with a line in a file for each run.
+    pub(crate) fn with_log(mut self, path: Option<&Path>) -> Result<NativeTarget, TargetError> {
+        self.log = path.map(Log::create).transpose()?;
+        Ok(self)
     }
 
     /// Who called what in a recorded run.
@@ -254,6 +263,9 @@ impl Target for NativeTarget {
             let (mut digest, _) = self.digest(reply, reply.run, Rng::seed_of_run(plan.seed, reply.run))?;
             if reply.run == 0 {
                 self.compare(plan, &mut digest)?;
+            }
+            if let Some(log) = &mut self.log {
+                log.run(&digest)?;
             }
             Ok(sink.run(&digest))
         });
