@@ -20,6 +20,8 @@ pub(crate) const CONTENDERS: &[Contender] = &[
     #[cfg(feature = "raddle")]
     Contender { name: "raddle pct", run: raddle_side::pct },
     Contender { name: "shuttle pct", run: shuttle_side::pct },
+    #[cfg(feature = "raddle")]
+    Contender { name: "raddle odpor", run: raddle_side::odpor },
     Contender { name: "loom", run: loom_side::unbounded },
     Contender { name: "loom bound 3", run: loom_side::bounded },
 ];
@@ -37,6 +39,8 @@ pub(crate) struct Comparison {
 pub(crate) const COMPARISONS: &[Comparison] = &[
     Comparison { ours: "raddle random", theirs: "shuttle random", goal: 20.0, floor: 10.0 },
     Comparison { ours: "raddle pct", theirs: "shuttle pct", goal: 20.0, floor: 10.0 },
+    Comparison { ours: "raddle odpor", theirs: "loom", goal: 20.0, floor: 10.0 },
+    Comparison { ours: "raddle odpor", theirs: "loom bound 3", goal: 20.0, floor: 10.0 },
     Comparison { ours: "raddle random", theirs: "loom", goal: 40.0, floor: 20.0 },
     Comparison { ours: "raddle random", theirs: "loom bound 3", goal: 40.0, floor: 20.0 },
 ];

@@ -39,7 +39,7 @@ pub(crate) fn render(figures: &[Figures]) -> String {
 fn line(text: &mut String, body: &str, speeds: impl Iterator<Item = String>, ratios: Vec<String>) {
     write!(text, "{body:<14}").expect("writing to a string");
     for cell in speeds.chain(ratios) {
-        write!(text, "{cell:>16}").expect("writing to a string");
+        write!(text, "{cell:>22}").expect("writing to a string");
     }
     text.push('\n');
 }
@@ -47,7 +47,11 @@ fn line(text: &mut String, body: &str, speeds: impl Iterator<Item = String>, rat
 /// A ratio has a column only if it was measured.
 fn headings(figures: &[Figures]) -> Vec<String> {
     let measured = COMPARISONS.iter().filter(|comparison| worst(figures, comparison).is_some());
-    measured.map(|comparison| format!("x {}", comparison.theirs)).collect()
+    measured.map(|comparison| heading(comparison)).collect()
+}
+
+fn heading(Comparison { ours, theirs, .. }: &Comparison) -> String {
+    format!("{} x {theirs}", ours.strip_prefix("raddle ").unwrap_or(ours))
 }
 
 fn ratios(row: &Figures) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! `raddle run`: runs a native program under control, again and again, each time under another interleaving.
 
 use crate::cc::program;
-use crate::native::{NativeTarget, Program, found};
+use crate::native::{Beginning, NativeTarget, Program, found};
 use crate::output::{self, Format};
 use crate::problem::Problem;
 use crate::suppressed::Suppressed;
@@ -48,6 +48,13 @@ pub(crate) struct Args {
     /// Distinct failures that are no races after which to stop; 0 is never
     #[arg(long, value_name = "N", default_value_t = 1)]
     stop_after: u64,
+    /// How runs are kept apart: each in a copy of the process, or by calling main again, which is many times quicker
+    /// and right for programs that begin anew by themselves. Every 1,000th run is done both ways and compared
+    #[arg(long, value_enum, default_value_t)]
+    isolation: Isolation,
+    /// A function without arguments that is called in place of main
+    #[arg(long, value_name = "FUNCTION")]
+    entry: Option<String>,
     /// Whether data races are reported
     #[arg(long, value_enum, default_value_t)]
     races: Races,
@@ -101,6 +108,13 @@ enum Spin {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, clap::ValueEnum)]
+enum Isolation {
+    #[default]
+    Fork,
+    InProcess,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, clap::ValueEnum)]
 enum Races {
     #[default]
     On,
@@ -127,6 +141,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         arguments: args.arguments.clone(),
         stdin: standard_input()?,
         hang: Duration::from_millis(args.hang_ms),
+        beginning: match (&args.entry, args.isolation) {
+            (Some(function), _) => Beginning::at(&fit.path, function)?,
+            (None, Isolation::InProcess) => Beginning::Main,
+            (None, Isolation::Fork) => Beginning::Process,
+        },
+        repeated: args.isolation == Isolation::InProcess,
     };
     let strategy = raddle_policy::parse(&args.strategy).map_err(|error| Problem::new(error.message, ""))?;
     if is_systematic(&strategy) {

@@ -1,7 +1,8 @@
 //! Runs a recorded failure again: our own subjects in this process, tests in the executable that recorded them,
 //! native programs under a server of their own.
 
-use crate::native::{NativeTarget, Program, found::EXPECT_EXIT};
+use crate::native::found::{BEGINNING, EXPECT_EXIT};
+use crate::native::{Beginning, NativeTarget, Program};
 use crate::problem::Problem;
 use raddle::tool::{self, LibraryTarget};
 use raddle_subjects::bug;
@@ -118,11 +119,18 @@ fn native(
     }
     let expected = env.iter().find(|(name, _)| name == EXPECT_EXIT);
     let expected = expected.and_then(|(_, code)| std::str::from_utf8(code).ok()?.parse().ok());
+    let beginning = env.iter().find(|(name, _)| name == BEGINNING);
+    let beginning = match beginning.and_then(|(_, function)| std::str::from_utf8(function).ok()) {
+        Some(function) => Beginning::at(&path, function)?,
+        None => Beginning::Process,
+    };
     let program = Program {
         path,
         arguments: argv.iter().skip(1).map(|argument| word(argument)).collect(),
         stdin: stdin.to_vec(),
         hang: HANG,
+        beginning,
+        repeated: false,
     };
     Ok(Runner::Native(Box::new(NativeTarget::start(program, expected)?)))
 }

@@ -198,14 +198,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         let tasks = self.world.tasks();
         Trace {
             events,
-            pending: self
-                .world
-                .live()
-                .map(|task| (task, self.world.task(task)))
-                // Whoever failed or ended the process in mid-run was about to do nothing.
-                .filter(|(_, state)| state.life == Life::Pending)
-                .map(|(task, state)| (task, state.op))
-                .collect(),
+            pending: self.pending().collect(),
             names: tasks.iter().map(|task| task.name).collect(),
             parents: tasks.iter().map(|task| task.parent).collect(),
             schedule: self.schedule(),
@@ -213,10 +206,25 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         }
     }
 
-    /// The same for a run of a search, which keeps its events itself; once for each run.
-    pub fn search_trace(&mut self) -> Trace {
-        let events = self.search.take_events();
-        self.trace(events)
+    /// The same for a run of a search, which keeps its events itself; once for each run. The memory of the run
+    /// before is used again.
+    pub fn write_search_trace(&mut self, trace: &mut Trace) {
+        self.search.hand_over(trace, &mut self.world, self.spin.used);
+        let Trace { pending, names, parents, schedule, .. } = trace;
+        pending.clear();
+        pending.extend(self.pending());
+        let tasks = self.world.tasks();
+        names.clear();
+        names.extend(tasks.iter().map(|task| task.name));
+        parents.clear();
+        parents.extend(tasks.iter().map(|task| task.parent));
+        schedule.decisions.clone_from(&self.decisions);
+    }
+
+    /// What the live tasks are about to do. Whoever failed or ended the process in mid-run is about to do nothing.
+    fn pending(&self) -> impl Iterator<Item = (TaskId, Op)> {
+        let live = self.world.live().map(|task| (task, self.world.task(task)));
+        live.filter(|(_, state)| state.life == Life::Pending).map(|(task, state)| (task, state.op))
     }
 
     /// Whether the policy is asked before this operation. A task that has done very many that

@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 use raddle_model::plan::Steps;
 use raddle_model::trace::{Chosen, Log, Picked, Reached};
 use raddle_model::{
-    Event, Failure, FailureKind, Kind, Mode, Op, Outcome, SiteId, Tail, TaskId, TaskSet, Verdict, World,
+    Event, Failure, FailureKind, Kind, Mode, Op, Outcome, SiteId, Tail, TaskId, TaskSet, Trace, Verdict,
+    World,
 };
 
 /// Nothing of it costs anything but a branch in other runs.
@@ -108,11 +109,6 @@ impl Search {
         }
     }
 
-    /// The events of the run; they are handed over.
-    pub(crate) fn take_events(&mut self) -> Vec<Event> {
-        core::mem::take(&mut self.events)
-    }
-
     fn timed(&mut self, event: &Event) {
         let Event { task, op, outcome, .. } = *event;
         let known = self.timeouts.iter_mut().find(|(who, site, _)| (*who, *site) == (task, op.site));
@@ -144,6 +140,24 @@ impl Search {
         self.held_back |= self.active;
     }
 
+    /// The events, and all else that only searches want to know, are handed over for other memory; once for
+    /// each run.
+    pub(crate) fn hand_over(&mut self, trace: &mut Trace, world: &mut World, spun: bool) {
+        let Trace { events, log, .. } = trace;
+        core::mem::swap(events, &mut self.events);
+        core::mem::swap(&mut log.picks, &mut self.picks);
+        core::mem::swap(&mut log.chosen, &mut self.chosen);
+        world.swap_first_states(&mut log.objects);
+        log.task_objects.clear();
+        log.task_objects.extend(world.tasks().iter().map(|task| [task.object, task.token]));
+        log.failed_at = self.failure.as_ref().map(|&(_, picks)| picks);
+        log.reached = self.reached(spun);
+    }
+
+    fn reached(&self, spun: bool) -> Reached {
+        Reached { cut: self.cut, spin: spun, timeouts: self.held_back }
+    }
+
     /// All of it.
     pub(crate) fn log(&self, world: &World, spun: bool) -> Log {
         if !self.active {
@@ -155,7 +169,7 @@ impl Search {
             objects: world.first_states().to_vec(),
             task_objects: world.tasks().iter().map(|task| [task.object, task.token]).collect(),
             failed_at: self.failure.as_ref().map(|&(_, picks)| picks),
-            reached: Reached { cut: self.cut, spin: spun, timeouts: self.held_back },
+            reached: self.reached(spun),
         }
     }
 }

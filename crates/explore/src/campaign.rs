@@ -14,6 +14,7 @@ use raddle_analysis::hapset::Growth;
 use raddle_analysis::statistics::{Distinct, Estimate};
 use raddle_model::{Failure, FailureKind, Plan, SiteId, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// When to stop, and what to report.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -90,6 +91,8 @@ pub struct Summary {
     pub fingerprints: Distinct,
     /// HaPSets of the runs that did not fail; nothing if the target was not asked for them.
     pub hapsets: Growth,
+    /// The time that went into a search itself, not into its runs. It is only told.
+    pub search_time: Duration,
 }
 
 /// Hears of each distinct failure as soon as it is confirmed, and says whether it counts.
@@ -146,7 +149,9 @@ pub fn run_judged<T: Target + ?Sized, E: Explorer + ?Sized>(
                 campaign.examine(target, |_| plan.clone(), judge)?;
             }
             Batch::Search(search) => {
-                let Searched { search, runs, over } = target.search(search, campaign.runs..limits.runs)?;
+                let Searched { search, runs, over, spent } =
+                    target.search(search, campaign.runs..limits.runs)?;
+                campaign.search_time += spent;
                 for run in runs {
                     campaign.count(&run.digest);
                     campaign.over |= time_is_up();
@@ -214,6 +219,7 @@ struct Campaign {
     controlled: bool,
     weak_orders: bool,
     over: bool,
+    search_time: Duration,
 }
 
 impl Campaign {
@@ -235,6 +241,7 @@ impl Campaign {
             cycles: Vec::new(),
             controlled: false,
             weak_orders: false,
+            search_time: Duration::ZERO,
         }
     }
 
@@ -365,6 +372,7 @@ impl Campaign {
             outlook: None,
             fingerprints: self.fingerprints,
             hapsets: self.hapsets,
+            search_time: self.search_time,
         }
     }
 }

@@ -4,7 +4,10 @@
 use crate::outlook::Outlook;
 use crate::systematic::{Request, Search};
 use crate::tree::Tree;
+use raddle_model::plan::Step;
 use raddle_model::{Plan, Trace, Verdict};
+use raddle_wire::Unpack;
+use raddle_wire::journal::{Entry, Take};
 
 /// All interleavings.
 #[derive(Clone, Default, Debug)]
@@ -27,8 +30,8 @@ impl Dfs {
 }
 
 impl Search for Dfs {
-    fn next(&mut self) -> Option<Request> {
-        self.tree.next()
+    fn next(&mut self, request: &mut Request) -> bool {
+        self.tree.next(request)
     }
 
     fn learn(&mut self, _: &Plan, trace: &Trace, _: &Verdict) {
@@ -37,6 +40,15 @@ impl Search for Dfs {
 
     fn outlook(&self) -> Option<Outlook> {
         Some(self.tree.outlook())
+    }
+
+    fn save(&mut self, entry: &mut Entry, all: bool) -> Option<usize> {
+        Some(self.tree.save(entry, all))
+    }
+
+    fn load(&mut self, parts: &[Vec<u8>], rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
+        self.tree.load(parts, rest)?;
+        Ok(self.tree.steps())
     }
 
     fn restart(&mut self) {

@@ -23,6 +23,8 @@ use crate::path::{Path, Pending};
 use crate::systematic::{Request, Search};
 use raddle_model::plan::Step;
 use raddle_model::{Op, Plan, TaskId, Trace, Verdict};
+use raddle_wire::Unpack;
+use raddle_wire::journal::{Entry, Take};
 
 /// Who has a say in where the search goes back to.
 pub trait Guide: Clone + Send + 'static {
@@ -32,6 +34,11 @@ pub trait Guide: Clone + Send + 'static {
     /// A run has ended; what it did is asked about next.
     fn learn(&mut self, trace: &Trace) {
         let _ = trace;
+    }
+
+    /// Whether it never refuses, and has nothing of its own that a journal would have to hold.
+    fn is_complete(&self) -> bool {
+        false
     }
 
     /// All runs so far were made with too few scheduling points.
@@ -46,6 +53,10 @@ impl Guide for Everywhere {
     fn wants(&mut self, _: &Path, _: usize, _: &Pending) -> bool {
         true
     }
+
+    fn is_complete(&self) -> bool {
+        true
+    }
 }
 
 /// What is known of the state before a step.
@@ -55,6 +66,8 @@ struct Node {
     backtrack: Vec<u64>,
     /// Those that have, and those that slept when the search came here.
     asleep: Vec<(u64, Op)>,
+    /// Whether all of that is in the journal.
+    saved: bool,
 }
 
 /// The search.
@@ -115,22 +128,25 @@ impl<G: Guide> Dpor<G> {
     }
 
     /// Lets every operation have its chance before the steps that it races with.
-    fn go_back(&mut self, new: usize) {
+    fn go_back(&mut self, new: usize, plan: &Plan, trace: &Trace) {
         // What was done in the steps that led the run was looked at when they were new.
         let done = (new.max(1)..self.path.stops.len()).map(|step| self.path.at(step));
         let all: Vec<Pending> = done.chain(self.path.left()).collect();
         for later in all {
-            let mut rivals = Vec::new();
-            self.path.each_rival(&later, |step| rivals.push(step));
             let mut races: Vec<usize> = Vec::new();
-            for earlier in rivals {
+            let mut below = self.path.end(&later);
+            while let Some(earlier) = self.path.rival(&later, below) {
+                below = earlier;
                 let hidden = races.iter().any(|&race| self.path.ordered(earlier, race));
-                if hidden || !self.path.is_possible_without(earlier, &later) {
+                if hidden || !self.path.is_possible_without(earlier, &later, plan, trace) {
                     continue;
                 }
                 races.push(earlier);
                 if self.guide.wants(&self.path, earlier, &later) {
                     self.request(earlier, &later);
+                }
+                if self.path.hides(earlier, &later) {
+                    break;
                 }
             }
         }
@@ -155,12 +171,14 @@ impl<G: Guide> Dpor<G> {
             && let Some(task) = first.first()
         {
             backtrack.push(names[task.index()]);
+            self.nodes[earlier].saved = false;
         }
     }
 
     /// The next value of a choice in the last step, as the choices up to there.
     fn next_choices(&self) -> Option<Vec<u32>> {
-        let choices = &self.path.stops.get(self.nodes.len() - 1)?.choices;
+        let number = self.nodes.len() - 1;
+        let choices = if number < self.path.stops.len() { self.path.choices(number) } else { return None };
         let last = choices.iter().rposition(|&(arity, value)| value + 1 < arity)?;
         let mut values: Vec<u32> = choices[..=last].iter().map(|&(_, value)| value).collect();
         values[last] += 1;
@@ -168,31 +186,32 @@ impl<G: Guide> Dpor<G> {
     }
 
     /// The run that takes another last step.
-    fn turn(&mut self, step: Step) -> Request {
+    fn turn(&mut self, step: Step, request: &mut Request) -> bool {
         self.asked = step.task;
         let last = self.nodes.len() - 1;
+        self.nodes[last].saved = false;
         let task = self.path.task(step.task).expect("raddle bug: an unknown task is to run");
         let op = self.path.next_op(task, last);
         let op = op.expect("raddle bug: a task is to run that was about to do nothing");
         let asleep = &self.nodes[last].asleep;
         let sleeps = |&&(name, ref other): &&(u64, Op)| name != step.task && !other.conflicts(&op);
-        let sleep = asleep.iter().filter(sleeps).map(|&(name, _)| name).collect();
-        let mut steps: Vec<Step> = (0..last).map(|number| self.path.step(number)).collect();
-        steps.push(step);
-        Request { sleep, ..Request::new(steps) }
+        request.sleep.extend(asleep.iter().filter(sleeps).map(|&(name, _)| name));
+        self.path.write_steps(last, &mut request.steps);
+        request.steps.push(step);
+        true
     }
 }
 
 impl<G: Guide> Search for Dpor<G> {
-    fn next(&mut self) -> Option<Request> {
+    fn next(&mut self, request: &mut Request) -> bool {
         if !self.begun {
             self.begun = true;
-            return Some(Request::new(vec![Step::default()]));
+            return true;
         }
         while let Some(number) = self.nodes.len().checked_sub(1) {
             if let Some(choices) = self.next_choices() {
                 let step = Step { choices, ..self.path.step(number) };
-                return Some(self.turn(step));
+                return self.turn(step, request);
             }
             self.sizes.end(number, self.runs);
             // A step that a bound forbids was asked for and not taken.
@@ -206,11 +225,11 @@ impl<G: Guide> Search for Dpor<G> {
             let awake = |task: &&u64| node.asleep.iter().all(|(name, _)| name != *task);
             if let Some(&task) = node.backtrack.iter().find(awake) {
                 self.sizes.begin(number, self.runs);
-                return Some(self.turn(Step { task, choices: Vec::new() }));
+                return self.turn(Step { task, choices: Vec::new() }, request);
             }
             self.nodes.pop();
         }
-        None
+        false
     }
 
     fn learn(&mut self, plan: &Plan, trace: &Trace, verdict: &Verdict) {
@@ -219,7 +238,7 @@ impl<G: Guide> Search for Dpor<G> {
         for number in self.nodes.len()..trace.log.picks.len() + 1 {
             self.sizes.begin(number, self.runs - 1);
         }
-        self.path.follow(trace, plan.spurious_max, known);
+        self.path.follow(trace, known);
         self.nodes.resize(self.path.stops.len().max(known), Node::default());
         for number in known..self.path.stops.len() {
             let stop = &self.path.stops[number];
@@ -236,7 +255,51 @@ impl<G: Guide> Search for Dpor<G> {
         }
         self.blocked += u64::from(*verdict == Verdict::Cut);
         self.guide.learn(trace);
-        self.go_back(known);
+        self.go_back(known, plan, trace);
+    }
+
+    fn save(&mut self, entry: &mut Entry, all: bool) -> Option<usize> {
+        if !self.guide.is_complete() {
+            return None;
+        }
+        for (number, node) in self.nodes.iter_mut().enumerate().filter(|(_, node)| all || !node.saved) {
+            node.saved = true;
+            let step = (number < self.path.stops.len()).then(|| self.path.step(number));
+            entry.part(number, |put| {
+                put.list(step.iter(), |put, step| put.step(step));
+                put.list(node.backtrack.iter(), |put, &task| put.name(task));
+                put.list(node.asleep.iter(), |put, (task, op)| {
+                    put.name(*task);
+                    put.op(op);
+                });
+            });
+        }
+        let mut rest = entry.rest();
+        rest.name(self.asked);
+        rest.number(self.runs);
+        rest.number(self.blocked);
+        Some(self.nodes.len())
+    }
+
+    fn load(&mut self, parts: &[Vec<u8>], rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
+        let mut steps = Vec::new();
+        self.nodes.clear();
+        for part in parts {
+            let mut take = Take::new(part);
+            steps.extend(take.list(Take::step)?);
+            let backtrack = take.list(Take::name)?;
+            let asleep = take.list(|take| Ok((take.name()?, take.op()?)))?;
+            self.nodes.push(Node { backtrack, asleep, saved: true });
+        }
+        self.asked = rest.name()?;
+        self.runs = rest.number()?;
+        self.blocked = rest.number()?;
+        self.begun = true;
+        Ok(steps)
+    }
+
+    fn recall(&mut self, trace: &Trace) {
+        self.path.follow(trace, 0);
     }
 
     fn outlook(&self) -> Option<Outlook> {

@@ -5,12 +5,15 @@
 //! give themselves away to where the runs happen: there each run follows from the one before.
 
 use crate::hapset::{self, Known};
+use crate::journal::JournalError;
 use crate::outlook::Outlook;
-use crate::target::{Digest, Flow, Run, Searcher};
+use crate::target::{Digest, Flow, Run, Searcher, Target};
 use crate::{Dfs, Dpor, Odpor, Pcb, Sample, Systematic};
 use core::ops::Range;
 use raddle_model::{Plan, Rng};
 use raddle_policy::Strategy;
+use raddle_wire::JournalHeader;
+use std::path::Path;
 
 /// What to run next.
 pub enum Batch {
@@ -75,6 +78,26 @@ pub trait Explorer {
 
     /// A recorded run has ended, in addition to [`Explorer::learn`] with its digest.
     fn learn_run(&mut self, plan: &Plan, run: &Run);
+
+    /// Keeps a journal from now on, and goes on where that one was left if there is one. Number of the runs up to
+    /// there.
+    ///
+    /// # Errors
+    /// If the strategy has no journal, or this one does not fit what is asked for or the program.
+    fn keep(
+        &mut self,
+        path: &Path,
+        header: JournalHeader,
+        target: &mut dyn Target,
+    ) -> Result<u64, JournalError> {
+        let _ = (path, header, target);
+        Err(JournalError(String::from("only a systematic search keeps a journal: this strategy samples")))
+    }
+
+    /// What went wrong with the journal, if anything did.
+    fn trouble(&self) -> Option<String> {
+        None
+    }
 
     /// What was given away comes back.
     fn take_back(&mut self, search: Box<dyn Searcher>) {

@@ -9,86 +9,51 @@ use raddle_model::{Kind, Mode, ObjectId, Op, Outcome, SiteId, TaskId, Trace, Wor
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Hypothesis {
     world: World,
-    tasks: usize,
-    spurious_max: u32,
-    /// What each object of the run was at first.
-    first: Vec<State>,
-    /// Its id in the world.
+    /// The id of each object in it.
     ids: Vec<Option<ObjectId>>,
 }
 
 impl Hypothesis {
-    /// What follows is about this run.
-    pub(crate) fn begin(&mut self, trace: &Trace, spurious_max: u32) {
-        self.tasks = trace.names.len();
-        self.spurious_max = spurious_max;
-        self.first.clone_from(&trace.log.objects);
-    }
-
-    /// Whether an object is a mutex that is taken at most once.
-    pub(crate) fn is_plain_mutex(&self, object: ObjectId) -> bool {
-        matches!(self.first.get(object.index()), Some(State::Mutex(mutex)) if !mutex.recursive)
-    }
-
-    /// Whether an operation may have to wait.
-    pub(crate) fn is_needed(op: &Op) -> bool {
-        let waits = match op.kind {
-            Kind::Join
-            | Kind::Park
-            | Kind::Lock
-            | Kind::ReadLock
-            | Kind::WriteLock
-            | Kind::Acquire
-            | Kind::Leave
-            | Kind::OnceGet
-            | Kind::OnceEnter
-            | Kind::Send
-            | Kind::Handover
-            | Kind::Recv => op.mode == Mode::Block,
-            Kind::Wake => true,
-            _ => false,
-        };
-        waits && op.object.is_some()
-    }
-
-    /// Whether `task` could do `op` after these steps.
+    /// Whether `task` could do `op` after these steps of a run.
     pub(crate) fn enabled_after<'a>(
         &mut self,
+        spurious_max: u32,
+        trace: &Trace,
         steps: impl Iterator<Item = &'a Stop>,
         task: TaskId,
         op: &Op,
     ) -> bool {
-        self.world.begin(self.spurious_max);
+        self.world.begin(spurious_max);
         // Who made whom does not matter here, and all may be there from the start.
-        for _ in 1..self.tasks {
+        for _ in 1..trace.names.len() {
             self.world.announce(TaskId::MAIN, Op::new(Kind::Spawn, ObjectId::NONE, SiteId::UNKNOWN));
             self.world.step(TaskId::MAIN, 0);
         }
         self.ids.clear();
-        self.ids.resize(self.first.len(), None);
+        self.ids.resize(trace.log.objects.len(), None);
         for stop in steps {
             if !stop.op.object.is_some() {
                 continue;
             }
-            let op = self.translated(&stop.op);
+            let op = self.translated(&stop.op, trace);
             let pick = self.pick(&op, stop.outcome);
             self.world.announce(stop.task, op);
             self.world.step(stop.task, pick);
         }
-        let op = self.translated(op);
+        let op = self.translated(op, trace);
         self.world.enabled(task, &op)
     }
 
-    fn translated(&mut self, op: &Op) -> Op {
-        Op { object: self.object(op.object), second: self.object(op.second), ..*op }
+    fn translated(&mut self, op: &Op, trace: &Trace) -> Op {
+        Op { object: self.object(op.object, trace), second: self.object(op.second, trace), ..*op }
     }
 
-    fn object(&mut self, object: ObjectId) -> ObjectId {
+    fn object(&mut self, object: ObjectId, trace: &Trace) -> ObjectId {
         if !object.is_some() {
             return object;
         }
         let world = &mut self.world;
-        let first = &self.first[object.index()];
+        let first = &trace.log.objects[object.index()];
         *self.ids[object.index()].get_or_insert_with(|| match first {
             State::Task { task, .. } => world.task(*task).object,
             other => world.create(other.clone(), SiteId::UNKNOWN),
@@ -105,4 +70,30 @@ impl Hypothesis {
             _ => 0,
         }
     }
+}
+
+/// Whether an object is a mutex that is taken at most once.
+pub(crate) fn is_plain_mutex(trace: &Trace, object: ObjectId) -> bool {
+    matches!(trace.log.objects.get(object.index()), Some(State::Mutex(mutex)) if !mutex.recursive)
+}
+
+/// Whether an operation may have to wait.
+pub(crate) fn is_needed(op: &Op) -> bool {
+    let waits = match op.kind {
+        Kind::Join
+        | Kind::Park
+        | Kind::Lock
+        | Kind::ReadLock
+        | Kind::WriteLock
+        | Kind::Acquire
+        | Kind::Leave
+        | Kind::OnceGet
+        | Kind::OnceEnter
+        | Kind::Send
+        | Kind::Handover
+        | Kind::Recv => op.mode == Mode::Block,
+        Kind::Wake => true,
+        _ => false,
+    };
+    waits && op.object.is_some()
 }

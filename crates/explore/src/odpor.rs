@@ -21,12 +21,14 @@
 //!   which can repeat a partial order and never loses one. Such runs are counted.
 
 use crate::outlook::{Outlook, Sizes};
-use crate::path::{Path, Pending};
+use crate::path::{Path, Pending, Stop};
 use crate::systematic::{Request, Search};
-use crate::wakeup::{Branch, Initial, Letter, Origin, awakened, insert, weak_initial};
+use crate::wakeup::{Branch, LAST, Letter, More, Origin, Relation, Sequence, insert};
 use alloc::sync::Arc;
 use raddle_model::plan::Step;
 use raddle_model::{Plan, TaskId, Trace, Verdict};
+use raddle_wire::Unpack;
+use raddle_wire::journal::{Entry, Put, Take};
 
 /// What is known of the state before a step.
 #[derive(Clone, Default, Debug)]
@@ -35,8 +37,47 @@ struct Node {
     asleep: Vec<Letter>,
     /// Sequences that must still be taken from here.
     branches: Vec<Branch>,
-    /// Later steps that race with the one that is taken from here.
-    races: Vec<usize>,
+    /// Whether all of that, and the step that is taken from here, is in the journal.
+    saved: bool,
+}
+
+/// Two steps of the current run that race.
+#[derive(Clone, Copy, Debug)]
+struct Race {
+    earlier: usize,
+    later: usize,
+    /// Why its reversal was added, or was not.
+    cause: Cause,
+}
+
+/// What the answer to whether a reversal is to be taken depends on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Cause {
+    /// On no step after this one.
+    Until(usize),
+    /// Nothing wakes this sleeper.
+    Covered(usize),
+}
+
+impl Race {
+    fn save(&self, put: &mut Put<'_>) {
+        let (covered, number) = match self.cause {
+            Cause::Until(step) => (false, step),
+            Cause::Covered(sleeper) => (true, sleeper),
+        };
+        put.number(self.earlier as u64);
+        put.flag(covered);
+        put.number(number as u64);
+    }
+
+    fn load(take: &mut Take<'_>, later: usize) -> Result<Race, Unpack> {
+        let (earlier, covered, number) = (take.size()?, take.flag()?, take.size()?);
+        Ok(Race {
+            earlier,
+            later,
+            cause: if covered { Cause::Covered(number) } else { Cause::Until(number) },
+        })
+    }
 }
 
 /// The search.
@@ -46,16 +87,31 @@ pub struct Odpor {
     path: Path,
     /// Its steps.
     letters: Vec<Letter>,
-    /// One for each of its steps that the search has not left for good.
+    /// One for each of its steps that the search has not left for good, and behind them some that it has, for their
+    /// memory.
     nodes: Vec<Node>,
+    /// Number of the former.
+    depth: usize,
+    /// In the order of the later steps.
+    races: Vec<Race>,
     /// The branch that the run that was asked for takes from the last node.
     taking: Option<Branch>,
     begun: bool,
     runs: u64,
-    /// The last run, as letters name it.
-    origin: Arc<Origin>,
+    /// The last run, as letters name it, if it has objects of its own.
+    origin: Option<Arc<Origin>>,
     redundant: u64,
     sizes: Sizes,
+    scratch: Scratch,
+}
+
+/// Memory for what is put together again and again.
+#[derive(Clone, Default, Debug)]
+struct Scratch {
+    steps: Vec<usize>,
+    wakers: Vec<usize>,
+    needed: Vec<u32>,
+    rivals: Vec<usize>,
 }
 
 impl Odpor {
@@ -70,23 +126,26 @@ impl Odpor {
     }
 
     fn letter(&self, number: usize) -> Letter {
-        let stop = &self.path.stops[number];
-        let op = self.path.stable(&stop.op);
-        let announced = self.announced(stop.task, number);
-        Letter { step: self.path.step(number), op, announced, run: self.origin.clone() }
+        let Stop { task, op, .. } = &self.path.stops[number];
+        let choices = self.path.choices(number);
+        let more = (self.origin.is_some() || !choices.is_empty()).then(|| {
+            let choices = choices.iter().map(|&(_, value)| value).collect();
+            Box::new(More { choices, run: self.announcement(*task, number) })
+        });
+        Letter { task: self.path.names[task.index()], op: self.path.stable(op), more }
     }
 
-    /// The number of what a task was about to do, if anybody will ask for it.
-    fn announced(&self, task: TaskId, number: usize) -> u64 {
-        if self.origin.announcements.is_empty() { 0 } else { self.path.announced(task, number) }
+    /// The run, and the number of what a task was about to do in it, if anybody will ask for it.
+    fn announcement(&self, task: TaskId, number: usize) -> Option<(Arc<Origin>, u64)> {
+        self.origin.clone().map(|origin| (origin, self.path.announced(task, number)))
     }
 
     /// Writes the steps of the new run down as letters; those that led it are the same in all runs, unless
     /// the run has objects of its own.
     fn spell(&mut self, known: usize) {
         let late = self.path.has_late_objects();
-        let announcements = if late { self.path.announcements() } else { Vec::new() };
-        self.origin = Arc::new(Origin { number: self.runs, announcements });
+        self.origin =
+            late.then(|| Arc::new(Origin { number: self.runs, announcements: self.path.announcements() }));
         self.letters.truncate(if late { 0 } else { known });
         for number in self.letters.len()..self.path.stops.len() {
             let letter = self.letter(number);
@@ -96,155 +155,264 @@ impl Odpor {
 
     /// What a task did or was about to do, with whatever it would choose elsewhere.
     fn letter_of(&self, pending: &Pending) -> Letter {
-        let task = self.path.names[pending.task.index()];
-        let number = pending.step.unwrap_or(self.path.stops.len());
+        let run = self.announcement(pending.task, self.path.end(pending));
         Letter {
-            step: Step { task, choices: Vec::new() },
+            task: self.path.names[pending.task.index()],
             op: self.path.stable(&pending.op),
-            announced: self.announced(pending.task, number),
-            run: self.origin.clone(),
+            more: run.map(|run| Box::new(More { choices: Vec::new(), run: Some(run) })),
         }
     }
 
-    /// Adds a sequence that must be taken from the state before a step: letters of the run, and one more.
-    /// Nothing is added if a sleeping step covers it. Of the letters only those are kept that lead to the
-    /// last one, or to what wakes a sleeper: the others come by themselves.
-    fn add(&mut self, number: usize, rest: &[usize], last: &Letter, later: Option<&Pending>) {
-        let known = self.path.stops[number].objects;
-        let node = &mut self.nodes[number];
-        let mut kept = vec![false; rest.len()];
-        for sleeper in &node.asleep {
-            let sequence = rest.iter().map(|&step| &self.letters[step]).chain([last]);
-            match awakened(sleeper, sequence, known) {
-                Some(position) if position < rest.len() => kept[position] = true,
-                Some(_) => {}
-                None => return,
+    /// The steps after `earlier` that do not depend on it, and then `later`, are a sequence that must be taken
+    /// from the state before `earlier`. Nothing is added if a sleeping step covers it. Of the steps only
+    /// those are kept that lead to the last one, or to what wakes a sleeper: the others come by themselves.
+    fn reverse(&mut self, earlier: usize, later: &Pending) -> Cause {
+        let last = self.letter_of(later);
+        let Odpor { path, letters, nodes, scratch, .. } = self;
+        let known = path.stops[earlier].objects;
+        let node = &mut nodes[earlier];
+        let Scratch { steps, wakers, needed, .. } = scratch;
+        wakers.clear();
+        steps.clear();
+        if !node.asleep.is_empty() {
+            steps.extend(path.independent_of(earlier));
+        }
+        for (position, sleeper) in node.asleep.iter().enumerate() {
+            let mut rest = steps.iter().copied();
+            let meets = rest.find(|&step| sleeper.relation(&letters[step], known) != Relation::Apart);
+            let met = meets.map_or(&last, |step| &letters[step]);
+            if sleeper.relation(met, known) != Relation::Conflict {
+                return Cause::Covered(position);
             }
+            wakers.extend(meets);
         }
-        for position in (0..rest.len()).rev() {
-            let step = rest[position];
-            let leads = later.is_some_and(|later| {
-                self.path.leads_to(step, later) || self.path.stops[step].op.conflicts(&later.op)
-            });
-            let path = &self.path;
-            let mut after = rest.iter().zip(&kept).skip(position + 1);
-            kept[position] =
-                kept[position] || leads || after.any(|(&next, &kept)| kept && path.ordered(step, next));
+        needed.clear();
+        needed.extend(path.clock_before(later));
+        let end = path.end(later);
+        let until = wakers.iter().copied().max();
+        steps.clear();
+        steps.push(LAST);
+        for step in (earlier + 1..until.map_or(end, |until| end.max(until + 1))).rev() {
+            if path.ordered(earlier, step) {
+                continue;
+            }
+            let stop = &path.stops[step];
+            if wakers.contains(&step) || step < end && stop.op.conflicts(&later.op) {
+                join(needed, path.clock(step));
+            } else if !stop.is_in(needed) {
+                continue;
+            }
+            steps.push(step);
         }
-        let letters = rest.iter().zip(&kept).filter(|pair| *pair.1).map(|(&step, _)| &self.letters[step]);
-        insert(&mut node.branches, letters.chain([last]).collect(), known);
+        steps.reverse();
+        if insert(&mut node.branches, Sequence { steps, letters, last: &last, known }) {
+            node.saved = false;
+        }
+        Cause::Until(until.unwrap_or(0))
     }
 
     /// The other values of the choices in a step.
     fn add_choices(&mut self, number: usize) {
-        if self.path.stops[number].choices.is_empty() {
-            return;
-        }
-        let letter = self.letters[number].clone();
-        let choices = self.path.stops[number].choices.clone();
-        for (position, &(arity, taken)) in choices.iter().enumerate() {
+        let Odpor { path, letters, nodes, scratch, .. } = self;
+        let known = path.stops[number].objects;
+        let node = &mut nodes[number];
+        for (position, &(arity, taken)) in path.choices(number).iter().enumerate() {
             for value in (0..arity).filter(|&value| value != taken) {
-                let mut other = letter.clone();
-                other.step.choices.truncate(position);
-                other.step.choices.push(value);
-                self.add(number, &[], &other, None);
+                let mut other = letters[number].clone();
+                let choices = &mut other.more.get_or_insert_default().choices;
+                choices.truncate(position);
+                choices.push(value);
+                let covers = |sleeper: &Letter| sleeper.relation(&other, known) != Relation::Conflict;
+                if !node.asleep.iter().any(covers) {
+                    let steps = &mut scratch.steps;
+                    steps.clear();
+                    steps.push(LAST);
+                    insert(&mut node.branches, Sequence { steps, letters, last: &other, known });
+                    node.saved = false;
+                }
             }
         }
     }
 
-    /// Adds the reversals of the races of the run. A pair of steps that led the run was looked at in the run
-    /// in which its second was new; what this run did later can matter only to somebody who sleeps, or if
-    /// it has other values in it.
-    fn reverse_races(&mut self, known: usize) {
-        let chose = self.path.stops[known..].iter().any(|stop| !stop.choices.is_empty());
-        for earlier in 0..known.min(self.nodes.len()) {
-            let node = &mut self.nodes[earlier];
-            node.races.retain(|&later| later < known);
-            if node.asleep.is_empty() && !chose || node.races.is_empty() {
-                continue;
-            }
-            let rest: Vec<usize> = self.path.independent_of(earlier).collect();
-            for position in 0..self.nodes[earlier].races.len() {
-                let later = self.nodes[earlier].races[position];
-                let last = Letter { step: self.path.free_step(later), ..self.letters[later].clone() };
+    /// Adds the reversals of the races of the run.
+    fn reverse_races(&mut self, known: usize, plan: &Plan, trace: &Trace) {
+        self.reverse_again(known);
+        for later in known.max(1)..self.path.stops.len() {
+            let later = self.path.at(later);
+            self.reverse_new(&later, plan, trace);
+        }
+        let left: Vec<Pending> = self.path.left().collect();
+        for later in left {
+            self.reverse_new(&later, plan, trace);
+        }
+    }
+
+    /// A pair of steps that led the run was looked at in the run in which its second was new; what this run
+    /// did later can matter only to somebody who sleeps, or if it has other values in it; or, where objects have
+    /// other ids in each run, to what is known of them.
+    fn reverse_again(&mut self, known: usize) {
+        let chose = (known..self.path.stops.len()).any(|number| !self.path.choices(number).is_empty());
+        for position in 0..self.races.len() {
+            let Race { earlier, later, cause } = self.races[position];
+            let again = match cause {
+                Cause::Until(step) => step >= known,
+                Cause::Covered(sleeper) => self.wakes(earlier, sleeper, known),
+            };
+            if again || chose || self.origin.is_some() {
+                self.nodes[later].saved = false;
                 let later = self.path.at(later);
-                self.add(earlier, &rest, &last, Some(&later));
+                self.races[position].cause = self.reverse(earlier, &later);
             }
         }
-        let done = (known.max(1)..self.path.stops.len()).map(|step| self.path.at(step));
-        let all: Vec<Pending> = done.chain(self.path.left()).collect();
-        let (mut rivals, mut races, mut rest) = (Vec::new(), Vec::<usize>::new(), Vec::new());
-        for later in all {
-            rivals.clear();
-            races.clear();
-            self.path.each_rival(&later, |step| rivals.push(step));
-            for &earlier in &rivals {
-                let hidden = races.iter().any(|&race| self.path.ordered(earlier, race));
-                if hidden || !self.path.is_possible_without(earlier, &later) {
-                    continue;
-                }
-                races.push(earlier);
-                self.nodes[earlier].races.extend(later.step);
-                rest.clear();
-                rest.extend(self.path.independent_of(earlier));
-                let last = self.letter_of(&later);
-                self.add(earlier, &rest, &last, Some(&later));
+    }
+
+    /// Whether a step from `known` on that does not depend on `earlier` wakes one who sleeps there.
+    fn wakes(&self, earlier: usize, sleeper: usize, known: usize) -> bool {
+        let (node, objects) = (&self.nodes[earlier], self.path.stops[earlier].objects);
+        let rest = known.max(earlier + 1)..self.path.stops.len();
+        rest.into_iter().any(|step| {
+            let met = node.asleep[sleeper].relation(&self.letters[step], objects);
+            met != Relation::Apart && !self.path.ordered(earlier, step)
+        })
+    }
+
+    /// Adds the reversals of what was done or announced first in this run.
+    fn reverse_new(&mut self, later: &Pending, plan: &Plan, trace: &Trace) {
+        let mut races = core::mem::take(&mut self.scratch.rivals);
+        races.clear();
+        let mut below = self.path.end(later);
+        while let Some(earlier) = self.path.rival(later, below) {
+            below = earlier;
+            let hidden = races.iter().any(|&race| self.path.ordered(earlier, race));
+            if hidden || !self.path.is_possible_without(earlier, later, plan, trace) {
+                continue;
             }
+            races.push(earlier);
+            let cause = self.reverse(earlier, later);
+            self.races.extend(later.step.map(|later| Race { earlier, later, cause }));
+            if self.path.hides(earlier, later) {
+                break;
+            }
+        }
+        self.scratch.rivals = races;
+    }
+
+    /// The state before a new step: who still sleeps, and what is left of the branch.
+    fn enter(&mut self, branches: Vec<Branch>) {
+        let number = self.depth;
+        self.depth += 1;
+        if self.nodes.len() < self.depth {
+            self.nodes.push(Node::default());
+        }
+        let (before, rest) = self.nodes.split_at_mut(number);
+        let node = &mut rest[0];
+        node.branches = branches;
+        node.saved = false;
+        node.asleep.clear();
+        if let Some(before) = before.last()
+            && !before.asleep.is_empty()
+        {
+            let (taken, objects) = (&self.letters[number - 1], self.path.stops[number - 1].objects);
+            let sleeps = |other: &&Letter| other.relation(taken, objects) == Relation::Apart;
+            node.asleep.extend(before.asleep.iter().filter(sleeps).cloned());
         }
     }
 }
 
 impl Search for Odpor {
-    fn next(&mut self) -> Option<Request> {
+    fn next(&mut self, request: &mut Request) -> bool {
         if !self.begun {
             self.begun = true;
-            return Some(Request::new(vec![Step::default()]));
+            return true;
         }
-        while let Some(number) = self.nodes.len().checked_sub(1) {
+        while let Some(number) = self.depth.checked_sub(1) {
             // A step that a bound forbids was asked for and not taken.
-            let taken = self.letters.get(number).cloned();
+            let taken = self.letters.get(number);
             self.sizes.end(number, self.runs);
             let node = &mut self.nodes[number];
-            node.asleep.extend(taken);
             if node.branches.is_empty() {
-                self.nodes.pop();
+                self.depth = number;
                 continue;
             }
+            node.asleep.extend(taken.cloned());
             let branch = node.branches.remove(0);
-            node.races.clear();
+            node.saved = false;
             self.sizes.begin(number, self.runs);
-            let mut steps: Vec<Step> = (0..number).map(|number| self.path.step(number)).collect();
-            steps.extend(branch.first().map(|letter| letter.step.clone()));
+            self.path.write_steps(number, &mut request.steps);
+            request.steps.extend(branch.first().map(Letter::step));
             self.taking = Some(branch);
-            return Some(Request::new(steps));
+            return true;
         }
-        None
+        false
     }
 
     fn learn(&mut self, plan: &Plan, trace: &Trace, _: &Verdict) {
         self.runs += 1;
-        let known = self.nodes.len().saturating_sub(1);
-        self.path.follow(trace, plan.spurious_max, known);
+        let known = self.depth.saturating_sub(1);
+        self.path.follow(trace, known);
         self.spell(known);
+        let races = self.races.partition_point(|race| race.later < known);
+        self.races.truncate(races);
         let mut branch = self.taking.take();
         for number in known..self.path.stops.len() {
-            if number == self.nodes.len() {
+            if number == self.depth {
                 let (next, others) = branch.map_or((None, Vec::new()), Branch::after);
                 branch = next;
-                self.nodes.push(self.node(number, others));
+                self.enter(others);
                 self.sizes.begin(number, self.runs - 1);
             }
-            let letter = &self.letters[number];
-            let objects = self.path.stops[number].objects;
-            let sleeps = |other: &Letter| weak_initial(other, [letter], objects) == Initial::At(0);
+            let (letter, objects) = (&self.letters[number], self.path.stops[number].objects);
+            let sleeps = |other: &Letter| other.relation(letter, objects) == Relation::Same;
             if self.nodes[number].asleep.iter().any(sleeps) {
                 self.redundant += 1;
-                self.nodes.truncate(number);
+                self.depth = number;
                 return;
             }
             self.add_choices(number);
         }
-        self.reverse_races(known);
+        self.reverse_races(known, plan, trace);
+    }
+
+    fn save(&mut self, entry: &mut Entry, all: bool) -> Option<usize> {
+        for number in 0..self.depth {
+            let node = &mut self.nodes[number];
+            if node.saved && !all {
+                continue;
+            }
+            node.saved = true;
+            let first = self.races.partition_point(|race| race.later < number);
+            let races = &self.races[first..self.races.partition_point(|race| race.later <= number)];
+            entry.part(number, |put| {
+                put.list(self.letters.get(number).iter(), |put, letter| put.step(&letter.step()));
+                put.list(node.asleep.iter(), |put, letter| letter.save(put));
+                put.list(node.branches.iter(), |put, branch| branch.save(put));
+                put.list(races.iter(), |put, race| race.save(put));
+            });
+        }
+        let mut rest = entry.rest();
+        rest.number(self.runs);
+        rest.number(self.redundant);
+        Some(self.depth)
+    }
+
+    fn load(&mut self, parts: &[Vec<u8>], rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
+        *self = Odpor { begun: true, depth: parts.len(), ..Odpor::default() };
+        let mut steps = Vec::new();
+        for (number, part) in parts.iter().enumerate() {
+            let mut take = Take::new(part);
+            steps.extend(take.list(Take::step)?);
+            let (asleep, branches) = (take.list(Letter::load)?, take.list(Branch::load)?);
+            self.nodes.push(Node { asleep, branches, saved: true });
+            self.races.extend(take.list(|take| Race::load(take, number))?);
+        }
+        self.runs = rest.number()?;
+        self.redundant = rest.number()?;
+        Ok(steps)
+    }
+
+    fn recall(&mut self, trace: &Trace) {
+        self.path.follow(trace, 0);
+        self.spell(0);
     }
 
     fn restart(&mut self) {
@@ -252,18 +420,17 @@ impl Search for Odpor {
     }
 
     fn outlook(&self) -> Option<Outlook> {
-        Some(self.sizes.outlook(self.nodes.iter().map(|node| node.branches.iter().map(Branch::leaves).sum())))
+        Some(self.sizes.outlook(
+            self.nodes[..self.depth].iter().map(|node| node.branches.iter().map(Branch::leaves).sum()),
+        ))
     }
 }
 
-impl Odpor {
-    /// The state before a new step: who still sleeps, and what is left of the branch.
-    fn node(&self, number: usize, branches: Vec<Branch>) -> Node {
-        let Some(before) = number.checked_sub(1) else { return Node::default() };
-        let taken = &self.letters[before];
-        let objects = self.path.stops[before].objects;
-        let sleeps = |other: &&Letter| weak_initial(other, [taken], objects) == Initial::Apart;
-        let asleep = self.nodes[before].asleep.iter().filter(sleeps).cloned().collect();
-        Node { asleep, branches, races: Vec::new() }
+fn join(clock: &mut Vec<u32>, other: &[u32]) {
+    if clock.len() < other.len() {
+        clock.resize(other.len(), 0);
+    }
+    for (mine, theirs) in clock.iter_mut().zip(other) {
+        *mine = (*mine).max(*theirs);
     }
 }

@@ -6,10 +6,14 @@
 //! operation stands for the whole step. The partial order is the one of the fingerprint: program order,
 //! spawns, and every pair of operations for which [`Op::conflicts`] holds.
 
-use crate::hypothesis::Hypothesis;
+use crate::hypothesis::{self, Hypothesis};
 use crate::wakeup::STABLE;
+use core::ops::Range;
 use raddle_model::plan::Step;
-use raddle_model::{Access, Event, Kind, ObjectId, Op, Outcome, SiteId, Span, TaskId, TaskSet, Trace, hash};
+use raddle_model::trace::Log;
+use raddle_model::{
+    Access, Event, Kind, ObjectId, Op, Outcome, Plan, SiteId, Span, TaskId, TaskSet, Trace, hash,
+};
 
 /// From one scheduling point to the next.
 #[derive(Clone, Debug)]
@@ -20,19 +24,18 @@ pub struct Stop {
     pub op: Op,
     /// How that ended.
     pub outcome: Outcome,
-    /// Number of values, and the value, of each choice on the way.
-    pub choices: Vec<(u32, u32)>,
     /// Who could be picked.
     pub enabled: TaskSet,
     /// Number of objects that were registered before it.
     pub objects: u32,
     /// Which step of its task it is.
     index: u32,
-    /// For each task how many of its steps have happened before it, itself included.
-    clock: Vec<u32>,
+    /// Where its clock and its choices begin in those of the path.
+    clock_at: usize,
+    choices_at: usize,
     /// The step before it of the same task, or the one that made the task.
     before: Option<usize>,
-    /// A number that is the same for equal steps with an equal past.
+    /// A number that is the same for equal steps with an equal past; 0 if nobody wants to know.
     past: u64,
 }
 
@@ -55,11 +58,16 @@ struct Accesses {
     writes: Vec<usize>,
 }
 
-/// The steps of a run.
+/// The steps of a run. Whatever is kept of one run for the next is kept in stacks that all steps share: a search
+/// goes back a few steps and on again, and nothing is allocated on the way.
 #[derive(Clone, Default, Debug)]
 pub struct Path {
     /// In the order in which they happened.
     pub stops: Vec<Stop>,
+    // For each step: for each task how many of its steps have happened before it, itself included.
+    clocks: Vec<u32>,
+    // For each step: number of values, and the value, of each choice on the way.
+    choices: Vec<(u32, u32)>,
     /// Stable name of each task.
     pub names: Vec<u64>,
     // What the tasks that were alive at the end were about to do.
@@ -69,45 +77,48 @@ pub struct Path {
     // The steps of each task, and those on each object.
     by_task: Vec<Vec<usize>>,
     by_object: Vec<Accesses>,
-    // Ids that mean the same in all runs, for objects that stand for tasks.
-    stable: Vec<(ObjectId, ObjectId)>,
+    // Ids that mean the same in all runs, by object, for those that stand for tasks; and which these are.
+    stable: Vec<ObjectId>,
+    task_objects: Vec<[ObjectId; 2]>,
     late: bool,
+    // Whether steps know their past: only for objects that are late somebody wants to know it.
+    has_pasts: bool,
     hypothesis: Hypothesis,
 }
 
 impl Path {
     /// Becomes the path of `trace`, of which the first `keep` steps are known already.
-    pub fn follow(&mut self, trace: &Trace, spurious_max: u32, keep: usize) {
-        self.truncate(keep);
+    pub fn follow(&mut self, trace: &Trace, mut keep: usize) {
+        let names_changed = self.names != trace.names;
         self.names.clone_from(&trace.names);
         self.pending.clone_from(&trace.pending);
-        self.births.resize(trace.names.len(), 0);
-        self.by_task.resize(trace.names.len(), Vec::new());
-        self.stable.clear();
-        for (objects, &name) in trace.log.task_objects.iter().zip(&trace.names) {
-            for (&object, which) in objects.iter().zip(1..) {
-                if object.is_some() {
-                    let id = hash::mix(name, which) as u32 | STABLE;
-                    self.stable.push((object, ObjectId(id & !1)));
-                }
-            }
+        let tasks = trace.names.len();
+        if self.births.len() < tasks {
+            self.births.resize(tasks, 0);
+            self.by_task.resize(tasks, Vec::new());
         }
-        self.stable.sort_unstable();
-        let early = trace.log.picks.first().map_or(0, |picked| picked.objects as usize);
-        let late = trace.log.objects.iter().enumerate().skip(early);
-        self.late = late.into_iter().any(|(id, _)| self.stable_id(ObjectId(id as u32)).0 < STABLE);
-        self.hypothesis.begin(trace, spurious_max);
+        if self.task_objects != trace.log.task_objects || names_changed {
+            self.name_objects(trace);
+        }
+        let early = early_objects(&trace.log);
+        let stable = self.stable.iter().skip(early).filter(|id| id.is_some()).count();
+        self.late = trace.log.objects.len() > early + stable;
+        if self.late && !self.has_pasts {
+            keep = 0;
+        }
+        self.has_pasts = self.late;
+        self.truncate(keep);
         let picks = &trace.log.picks;
-        let taken = picks.iter().take_while(|picked| (picked.event as usize) < trace.events.len()).count();
+        let taken = picks.partition_point(|picked| (picked.event as usize) < trace.events.len());
         let first_choice = trace.log.chosen.partition_point(|choice| (choice.pick as usize) < keep);
         let mut chosen = trace.log.chosen[first_choice..].iter().peekable();
         for number in keep..=taken {
             let begin = if number == 0 { 0 } else { picks[number - 1].event as usize };
             let end = picks.get(number).map_or(trace.events.len(), |picked| picked.event as usize);
             let events = &trace.events[begin..end];
-            let mut choices = Vec::new();
+            let choices_at = self.choices.len();
             while let Some(choice) = chosen.next_if(|choice| choice.pick as usize == number) {
-                choices.push((choice.arity, choice.value));
+                self.choices.push((choice.arity, choice.value));
             }
             let (task, op, outcome) = match events.first() {
                 Some(event) if number > 0 => (event.task, event.op, event.outcome),
@@ -117,7 +128,18 @@ impl Path {
                 0 => ([TaskId::MAIN].into_iter().collect(), 0),
                 _ => (picks[number - 1].enabled.clone(), picks[number - 1].objects),
             };
-            self.push(task, op, outcome, choices, enabled, objects);
+            self.push(Stop {
+                task,
+                op,
+                outcome,
+                enabled,
+                objects,
+                index: 0,
+                clock_at: self.clocks.len(),
+                choices_at,
+                before: None,
+                past: 0,
+            });
             for event in events {
                 if let Event { outcome: Outcome::Spawned(child), .. } = event {
                     self.births[child.index()] = number;
@@ -126,10 +148,27 @@ impl Path {
         }
     }
 
+    /// Finds ids for objects that stand for tasks.
+    fn name_objects(&mut self, trace: &Trace) {
+        self.task_objects.clone_from(&trace.log.task_objects);
+        self.stable.clear();
+        for (objects, &name) in trace.log.task_objects.iter().zip(&trace.names) {
+            for (&object, which) in objects.iter().zip(1..) {
+                if object.is_some() {
+                    if self.stable.len() <= object.index() {
+                        self.stable.resize(object.index() + 1, ObjectId::NONE);
+                    }
+                    let id = hash::mix(name, which) as u32 | STABLE;
+                    self.stable[object.index()] = ObjectId(id & !1);
+                }
+            }
+        }
+    }
+
     /// Forgets all but the first `keep` steps.
     fn truncate(&mut self, keep: usize) {
         for number in (keep..self.stops.len()).rev() {
-            let Stop { task, op, .. } = &self.stops[number];
+            let Stop { task, op, clock_at, choices_at, .. } = &self.stops[number];
             self.by_task[task.index()].pop();
             for object in extents(op) {
                 let accesses = &mut self.by_object[object.index()];
@@ -138,40 +177,51 @@ impl Path {
                     accesses.writes.pop();
                 }
             }
+            self.clocks.truncate(*clock_at);
+            self.choices.truncate(*choices_at);
         }
         self.stops.truncate(keep);
     }
 
-    fn push(
-        &mut self,
-        task: TaskId,
-        op: Op,
-        outcome: Outcome,
-        choices: Vec<(u32, u32)>,
-        enabled: TaskSet,
-        objects: u32,
-    ) {
+    /// Appends a step, whose place in the partial order is found out here.
+    fn push(&mut self, mut stop: Stop) {
         let number = self.stops.len();
-        let before = self.before(task, number);
-        let mut clock = before.map_or(Vec::new(), |before| self.stops[before].clock.clone());
-        if clock.len() <= task.index() {
-            clock.resize(task.index() + 1, 0);
+        let Stop { task, op, clock_at, .. } = stop;
+        let own = &self.by_task[task.index()];
+        stop.index = own.len() as u32;
+        stop.before = match own.last() {
+            None if task == TaskId::MAIN => None,
+            None => Some(self.births[task.index()]),
+            last => last.copied(),
+        };
+        let mut clock = core::mem::take(&mut self.clocks);
+        if let Some(before) = stop.before {
+            let Stop { clock_at: from, .. } = self.stops[before];
+            let until = self.stops.get(before + 1).map_or(clock_at, |next| next.clock_at);
+            clock.extend_from_within(from..until);
         }
-        let index = self.by_task[task.index()].len() as u32;
-        clock[task.index()] = index + 1;
+        if clock.len() <= clock_at + task.index() {
+            clock.resize(clock_at + task.index() + 1, 0);
+        }
+        clock[clock_at + task.index()] = stop.index + 1;
         // The latest conflicting steps that nothing else leads from: their order is no part of the past.
         let mut latest = 0u64;
-        self.each_conflicting(&op, number, |path, earlier| {
-            let earlier = &path.stops[earlier];
-            if !earlier.is_in(&clock) {
-                join(&mut clock, &earlier.clock);
+        self.each_conflicting(&op, number, |path, step| {
+            let earlier = &path.stops[step];
+            if !earlier.is_in(&clock[clock_at..]) {
+                let until = path.stops.get(step + 1).map_or(clock_at, |next| next.clock_at);
+                join_within(&mut clock, earlier.clock_at..until, clock_at);
                 latest = latest.wrapping_add(earlier.past);
             }
             !hides(&earlier.op, &op)
         });
-        let values = choices.iter().fold(0, |hash, &(_, value)| hash::mix(hash, u64::from(value) + 1));
-        let own = hash::mix(self.announced(task, number), hash::mix(op.kind as u64, values));
-        let past = hash::mix(own, latest);
+        self.clocks = clock;
+        if self.has_pasts {
+            let values = self.choices[stop.choices_at..].iter();
+            let values = values.fold(0, |hash, &(_, value)| hash::mix(hash, u64::from(value) + 1));
+            let announced = self.announced_after(task, stop.before);
+            stop.past = hash::mix(hash::mix(announced, hash::mix(op.kind as u64, values)), latest);
+        }
         self.by_task[task.index()].push(number);
         for object in extents(&op) {
             if self.by_object.len() <= object.index() {
@@ -183,7 +233,24 @@ impl Path {
                 accesses.writes.push(number);
             }
         }
-        self.stops.push(Stop { task, op, outcome, choices, enabled, objects, index, clock, before, past });
+        self.stops.push(stop);
+    }
+
+    /// For each task how many of its steps have happened before this one, itself included.
+    pub(crate) fn clock(&self, number: usize) -> &[u32] {
+        let end = self.stops.get(number + 1).map_or(self.clocks.len(), |next| next.clock_at);
+        &self.clocks[self.stops[number].clock_at..end]
+    }
+
+    /// The clock of what leads to `pending`, its own conflicts left out.
+    pub(crate) fn clock_before(&self, pending: &Pending) -> &[u32] {
+        pending.before.map_or(&[], |before| self.clock(before))
+    }
+
+    /// Number of values, and the value, of each choice in a step.
+    pub fn choices(&self, number: usize) -> &[(u32, u32)] {
+        let end = self.stops.get(number + 1).map_or(self.choices.len(), |next| next.choices_at);
+        &self.choices[self.stops[number].choices_at..end]
     }
 
     /// The last of the first `number` steps that is one of `task`, or the one that made it.
@@ -199,7 +266,11 @@ impl Path {
     /// A number for what `task` is about to do after `number` steps: wherever it comes up again, in this
     /// run or in another, the same operation is meant.
     pub(crate) fn announced(&self, task: TaskId, number: usize) -> u64 {
-        let last = self.before(task, number).map_or(0, |before| self.stops[before].past);
+        self.announced_after(task, self.before(task, number))
+    }
+
+    fn announced_after(&self, task: TaskId, before: Option<usize>) -> u64 {
+        let last = before.map_or(0, |before| self.stops[before].past);
         hash::mix(self.names[task.index()], last)
     }
 
@@ -243,7 +314,11 @@ impl Path {
             let accesses = if object.is_some() { self.by_object.get(object.index()) } else { None };
             let read = op.access() == Access::Read;
             let steps = accesses.map(|accesses| if read { &accesses.writes } else { &accesses.all });
-            steps.map_or(&[], |steps| &steps[..steps.partition_point(|&step| step < number)])
+            let Some(steps) = steps else { return &[] };
+            match steps.last() {
+                Some(&last) if last >= number => &steps[..steps.partition_point(|&step| step < number)],
+                _ => steps,
+            }
         };
         let (mut first, mut second) = (steps(op.object), steps(op.second));
         loop {
@@ -267,7 +342,7 @@ impl Path {
 
     /// Whether a step happened before another.
     pub fn ordered(&self, earlier: usize, later: usize) -> bool {
-        self.stops[earlier].is_in(&self.stops[later].clock)
+        self.stops[earlier].is_in(self.clock(later))
     }
 
     /// Whether a step happened before what a task did or was about to do, that operation's own
@@ -306,18 +381,29 @@ impl Path {
         }
     }
 
-    /// Calls `each` with the steps that `pending` races with, the latest first: they conflict, and
-    /// nothing else leads from the one to the other.
-    pub fn each_rival(&self, pending: &Pending, mut each: impl FnMut(usize)) {
-        let end = pending.step.unwrap_or(self.stops.len());
-        self.each_conflicting(&pending.op, end, |path, step| {
+    /// The latest step before the step `below` that `pending` races with: they conflict, and nothing else leads
+    /// from the one to the other.
+    pub fn rival(&self, pending: &Pending, below: usize) -> Option<usize> {
+        let mut rival = None;
+        self.each_conflicting(&pending.op, below, |path, step| {
             let earlier = &path.stops[step];
             let past = earlier.task == pending.task || path.leads_to(step, pending);
             if !past {
-                each(step);
+                rival = Some(step);
             }
-            !(past && hides(&earlier.op, &pending.op))
+            past && !hides(&earlier.op, &pending.op)
         });
+        rival
+    }
+
+    /// Whether everything before the step `earlier` that `pending` conflicts with leads to that step.
+    pub(crate) fn hides(&self, earlier: usize, pending: &Pending) -> bool {
+        hides(&self.stops[earlier].op, &pending.op)
+    }
+
+    /// The step after all that `pending` could have been, or was.
+    pub fn end(&self, pending: &Pending) -> usize {
+        pending.step.unwrap_or(self.stops.len())
     }
 
     /// The steps after `earlier` that do not depend on it.
@@ -325,21 +411,28 @@ impl Path {
         (earlier + 1..self.stops.len()).filter(move |&step| !self.ordered(earlier, step))
     }
 
-    /// Whether `pending` could be done without the step `earlier` and all that depends on it.
-    pub fn is_possible_without(&mut self, earlier: usize, pending: &Pending) -> bool {
-        if !Hypothesis::is_needed(&pending.op) {
+    /// Whether `pending` could be done without the step `earlier` and all that depends on it. The path is the one of
+    /// `trace`.
+    pub fn is_possible_without(
+        &mut self,
+        earlier: usize,
+        pending: &Pending,
+        plan: &Plan,
+        trace: &Trace,
+    ) -> bool {
+        if !hypothesis::is_needed(&pending.op) {
             return true;
         }
         if pending.op.kind == Kind::Join && self.stops[earlier].op.kind == Kind::Exit {
             // Nobody is joined who has not exited.
             return false;
         }
-        if pending.op.kind == Kind::Lock && self.hypothesis.is_plain_mutex(pending.op.object) {
+        if pending.op.kind == Kind::Lock && hypothesis::is_plain_mutex(trace, pending.op.object) {
             return !self.is_held_without(earlier, pending.op.object);
         }
         let mut hypothesis = core::mem::take(&mut self.hypothesis);
         let steps = (0..earlier).chain(self.independent_of(earlier)).map(|step| &self.stops[step]);
-        let possible = hypothesis.enabled_after(steps, pending.task, &pending.op);
+        let possible = hypothesis.enabled_after(plan.spurious_max, trace, steps, pending.task, &pending.op);
         self.hypothesis = hypothesis;
         possible
     }
@@ -351,10 +444,8 @@ impl Path {
     }
 
     fn stable_id(&self, object: ObjectId) -> ObjectId {
-        match self.stable.binary_search_by_key(&object, |pair| pair.0) {
-            Ok(at) => self.stable[at].1,
-            Err(_) => object,
-        }
+        // What is no object has an id beyond all of them.
+        self.stable.get(object.index()).copied().filter(|id| id.is_some()).unwrap_or(object)
     }
 
     /// Whether somebody holds a mutex after the steps that do not depend on `earlier`.
@@ -372,16 +463,20 @@ impl Path {
 
     /// A step as a plan names it.
     pub fn step(&self, number: usize) -> Step {
-        let stop = &self.stops[number];
-        Step {
-            task: self.names[stop.task.index()],
-            choices: stop.choices.iter().map(|&(_, value)| value).collect(),
-        }
+        let task = self.names[self.stops[number].task.index()];
+        Step { task, choices: self.choices(number).iter().map(|&(_, value)| value).collect() }
     }
 
-    /// The same without the values that it chose.
-    pub(crate) fn free_step(&self, number: usize) -> Step {
-        Step { task: self.names[self.stops[number].task.index()], choices: Vec::new() }
+    /// Makes `steps`, which are those that led the run, its first `count` steps.
+    pub(crate) fn write_steps(&self, count: usize, steps: &mut Vec<Step>) {
+        // Steps that led it may leave open what they choose.
+        let led = if self.choices.is_empty() { steps.len() } else { 0 };
+        steps.resize_with(count, Step::default);
+        for (number, step) in steps.iter_mut().enumerate().skip(led) {
+            step.task = self.names[self.stops[number].task.index()];
+            step.choices.clear();
+            step.choices.extend(self.choices(number).iter().map(|&(_, value)| value));
+        }
     }
 
     /// The task with this name.
@@ -390,8 +485,26 @@ impl Path {
     }
 }
 
+/// Number of objects that all runs know by the same ids: those that were registered before anything could go
+/// another way.
+fn early_objects(log: &Log) -> usize {
+    let several = log.picks.iter().position(|picked| picked.enabled.several());
+    let chosen = log.chosen.first().map(|chosen| (chosen.pick as usize).saturating_sub(1));
+    let first = match (several, chosen) {
+        (Some(several), Some(chosen)) => several.min(chosen),
+        (several, chosen) => several.or(chosen).unwrap_or(log.picks.len()),
+    };
+    // Main's first step may have made some before the first choice: then none is known to be early.
+    let before = log.chosen.first().is_some_and(|chosen| chosen.pick == 0);
+    match log.picks.get(first) {
+        _ if before => 0,
+        Some(picked) => picked.objects as usize,
+        None => log.objects.len(),
+    }
+}
+
 impl Stop {
-    fn is_in(&self, clock: &[u32]) -> bool {
+    pub(crate) fn is_in(&self, clock: &[u32]) -> bool {
         clock.get(self.task.index()).is_some_and(|&steps| steps > self.index)
     }
 }
@@ -403,11 +516,13 @@ fn hides(earlier: &Op, op: &Op) -> bool {
     earlier.access() == Access::Write && !op.second.is_some() && op.kind != Kind::End && whole
 }
 
-fn join(clock: &mut Vec<u32>, other: &[u32]) {
-    if clock.len() < other.len() {
-        clock.resize(other.len(), 0);
+/// Joins the clock that begins at `into`, the last one, with an earlier one.
+fn join_within(clocks: &mut Vec<u32>, other: Range<usize>, into: usize) {
+    if clocks.len() - into < other.len() {
+        clocks.resize(into + other.len(), 0);
     }
-    for (mine, theirs) in clock.iter_mut().zip(other) {
+    let (before, clock) = clocks.split_at_mut(into);
+    for (mine, theirs) in clock.iter_mut().zip(&before[other]) {
         *mine = (*mine).max(*theirs);
     }
 }

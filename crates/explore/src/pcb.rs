@@ -11,7 +11,10 @@
 use crate::outlook::Outlook;
 use crate::systematic::{Request, Search};
 use crate::tree::Tree;
+use raddle_model::plan::Step;
 use raddle_model::{Plan, Trace, Verdict};
+use raddle_wire::Unpack;
+use raddle_wire::journal::{Entry, Take};
 
 /// Interleavings with few preemptions.
 #[derive(Clone, Debug)]
@@ -37,16 +40,16 @@ impl Pcb {
 }
 
 impl Search for Pcb {
-    fn next(&mut self) -> Option<Request> {
-        if let Some(request) = self.tree.next() {
-            return Some(request);
+    fn next(&mut self, request: &mut Request) -> bool {
+        if self.tree.next(request) {
+            return true;
         }
         if !self.grows || !self.tree.pruned() {
-            return None;
+            return false;
         }
         self.bound += 1;
         self.tree = Tree::new(Some(self.bound));
-        self.tree.next()
+        self.tree.next(request)
     }
 
     fn learn(&mut self, _: &Plan, trace: &Trace, _: &Verdict) {
@@ -56,6 +59,18 @@ impl Search for Pcb {
     /// What later bounds will bring is not known.
     fn outlook(&self) -> Option<Outlook> {
         (!self.grows).then(|| self.tree.outlook())
+    }
+
+    fn save(&mut self, entry: &mut Entry, all: bool) -> Option<usize> {
+        entry.rest().number(u64::from(self.bound));
+        Some(self.tree.save(entry, all))
+    }
+
+    fn load(&mut self, parts: &[Vec<u8>], rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
+        self.bound = rest.small()?;
+        self.tree = Tree::new(Some(self.bound));
+        self.tree.load(parts, rest)?;
+        Ok(self.tree.steps())
     }
 
     fn restart(&mut self) {

@@ -4,14 +4,19 @@
 //! points, and says whether, and within which bounds, everything was run.
 
 use crate::explorer::{Batch, Exhausted, Explorer};
+use crate::journal::{Journal, JournalError};
 use crate::outlook::Outlook;
-use crate::target::{Digest, Flow, Run, Searcher};
+use crate::target::{Digest, Flow, Run, Searcher, Target};
+use alloc::sync::Arc;
 use core::any::Any;
 use raddle_model::plan::{Step, Steps};
 use raddle_model::trace::{Log, Reached};
-use raddle_model::{Plan, SiteId, Tail, Trace, Verdict};
+use raddle_model::{FailureKind, Plan, SiteId, Tail, Trace, Verdict};
+use raddle_wire::journal::{Entry, State, Take};
+use raddle_wire::{JournalHeader, Unpack};
+use std::path::Path;
 
-/// What the next run shall do.
+/// What the next run shall do. It is used again for the run after that, for its memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
     /// Its first steps; the first one is main before its first scheduling point.
@@ -22,20 +27,40 @@ pub struct Request {
     pub random: Option<u64>,
 }
 
-impl Request {
-    /// These steps, then quietly.
-    pub fn new(steps: Vec<Step>) -> Request {
-        Request { steps, sleep: Vec::new(), random: None }
+impl Default for Request {
+    /// Quietly from the beginning.
+    fn default() -> Request {
+        Request { steps: vec![Step::default()], sleep: Vec::new(), random: None }
     }
 }
 
 /// A search through the runs of a program, or through its partial orders.
 pub trait Search: Clone + Send + 'static {
-    /// What to run next; none if nothing is left.
-    fn next(&mut self) -> Option<Request>;
+    /// What to run next; false if nothing is left. Before the first run the request is the default one, later its
+    /// steps are those of the run before, and nobody sleeps.
+    fn next(&mut self, request: &mut Request) -> bool;
 
     /// The run that was asked for has ended.
     fn learn(&mut self, plan: &Plan, trace: &Trace, verdict: &Verdict);
+
+    /// Writes what has changed since the last time, or all of it, and says how many parts there are. None if it has
+    /// no journal.
+    fn save(&mut self, entry: &mut Entry, all: bool) -> Option<usize> {
+        let _ = (entry, all);
+        None
+    }
+
+    /// Becomes what was saved, and says which steps its last run took. That run is repeated and handed to
+    /// [`Search::recall`] before anything else is asked.
+    fn load(&mut self, parts: &[Vec<u8>], rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
+        let _ = (parts, rest);
+        Err(Unpack::Nonsense("the search keeps no journal"))
+    }
+
+    /// The last run before it was interrupted, once more.
+    fn recall(&mut self, trace: &Trace) {
+        let _ = trace;
+    }
 
     /// Forgets everything: the program has more scheduling points than was thought.
     fn restart(&mut self);
@@ -79,17 +104,21 @@ pub(crate) fn as_taken(plan: &Plan, trace: &Trace) -> Option<Plan> {
 pub const TIMEOUTS_MAX: u32 = 1;
 
 /// A search as an explorer.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Systematic<S> {
     // None while it is away, where the runs happen.
     core: Option<Core<S>>,
+    // Plans of runs that failed before an interruption.
+    failed: Vec<Plan>,
 }
 
 /// What moves.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Core<S> {
     search: S,
-    plan: Plan,
+    // The conditions of all runs, and the steps of the last. Nobody else has it when the next one is asked for.
+    plan: Arc<Plan>,
+    seed: u64,
     timeouts_max: u32,
     // Whether the last run showed new points.
     grown: bool,
@@ -97,7 +126,14 @@ struct Core<S> {
     // Whether some run did not do what it was asked to.
     strayed: bool,
     over: bool,
+    journal: Option<Journal>,
+    // Plans of runs that failed, one for each kind of failure, for whoever goes on after an interruption.
+    failed: Vec<(Identity, Plan)>,
+    runs: u64,
+    fingerprint: u128,
 }
+
+type Identity = (FailureKind, Vec<SiteId>);
 
 const AWAY: &str = "raddle bug: a search is asked while it is away";
 
@@ -108,16 +144,22 @@ impl<S: Search> Systematic<S> {
     pub fn new(search: S, mut plan: Plan) -> Systematic<S> {
         plan.prefix = Default::default();
         plan.points.releases = true;
+        plan.tail = Tail::Steps(Steps::default());
         let core = Core {
             search,
-            plan,
+            seed: plan.seed,
+            plan: Arc::new(plan),
             timeouts_max: TIMEOUTS_MAX,
             grown: false,
             reached: Reached::default(),
             strayed: false,
             over: false,
+            journal: None,
+            failed: Vec::new(),
+            runs: 0,
+            fingerprint: 0,
         };
-        Systematic { core: Some(core) }
+        Systematic { core: Some(core), failed: Vec::new() }
     }
 
     /// The same with another number of time-outs in a row.
@@ -136,31 +178,109 @@ impl<S: Search> Systematic<S> {
 impl<S: Search> Core<S> {
     /// Sites that must be points from now on.
     fn add_points(&mut self, sites: impl IntoIterator<Item = SiteId>) {
-        let accesses = &mut self.plan.points.accesses;
         for site in sites {
-            if let Err(at) = accesses.binary_search(&site) {
-                accesses.insert(at, site);
+            if let Err(at) = self.plan.points.accesses.binary_search(&site) {
+                Arc::make_mut(&mut self.plan).points.accesses.insert(at, site);
                 self.grown = true;
             }
         }
     }
 }
 
+impl<S: Search> Core<S> {
+    /// Writes the run into the journal.
+    fn note(&mut self, plan: &Plan, digest: &Digest, trace: &Trace) {
+        self.runs += 1;
+        self.fingerprint = digest.fingerprint;
+        if let Verdict::Failed(failure) = &digest.verdict {
+            let identity = failure.identity();
+            if self.failed.iter().all(|(known, _)| *known != identity) {
+                let again = as_taken(plan, trace).unwrap_or_else(|| plan.clone());
+                self.failed.push((identity, again));
+            }
+        }
+        let Some(mut journal) = self.journal.take() else { return };
+        journal.keep(|entry, all| {
+            let mut rest = entry.rest();
+            rest.number(self.runs);
+            rest.name(self.fingerprint as u64);
+            rest.name((self.fingerprint >> 64) as u64);
+            let Reached { cut, spin, timeouts } = self.reached;
+            [cut, spin, timeouts, self.strayed, self.grown].into_iter().for_each(|flag| rest.flag(flag));
+            rest.list(self.plan.points.accesses.iter(), |rest, site| rest.number(u64::from(site.0)));
+            rest.list(self.failed.iter(), |rest, (_, plan)| rest.bytes(&raddle_wire::plan::encode(plan)));
+            // A search that will begin anew need not be kept.
+            if self.grown { 0 } else { self.search.save(entry, all).unwrap_or(0) }
+        });
+        self.journal = Some(journal);
+    }
+
+    /// Repeats the last run before the interruption: a search knows the steps that it took, and not all that they did.
+    fn repeat(&mut self, steps: Vec<Step>, target: &mut dyn Target) -> Result<(), JournalError> {
+        let count = steps.len();
+        let tail = Steps { steps, timeouts_max: self.timeouts_max, ..Steps::default() };
+        let plan = Plan { tail: Tail::Steps(tail), ..(*self.plan).clone() };
+        let run = target.run(&plan).map_err(|error| JournalError(error.message))?;
+        let strayed = matches!(run.digest.verdict, Verdict::Diverged(_)) || run.trace.names.is_empty();
+        // Where the search had already left some of its last steps, what comes after them may be another run.
+        let whole = run.trace.log.picks.len() + 1 == count;
+        if strayed || whole && run.digest.fingerprint != self.fingerprint {
+            return Err(JournalError(String::from(
+                "the last run of the journal does not repeat: the program, or what it reads, has changed since. Delete \
+                 the journal to begin anew",
+            )));
+        }
+        self.search.recall(&run.trace);
+        Ok(())
+    }
+
+    /// Becomes what a journal holds. The steps of its last run, and the plans of those that failed.
+    fn load(&mut self, state: &State) -> Result<(Vec<Step>, Vec<Plan>), Unpack> {
+        let mut rest = Take::new(&state.rest);
+        self.runs = rest.number()?;
+        self.fingerprint = u128::from(rest.name()?) | u128::from(rest.name()?) << 64;
+        self.reached = Reached { cut: rest.flag()?, spin: rest.flag()?, timeouts: rest.flag()? };
+        self.strayed = rest.flag()?;
+        self.grown = rest.flag()?;
+        let accesses = rest.list(|rest| Ok(SiteId(rest.small()?)))?;
+        Arc::make_mut(&mut self.plan).points.accesses = accesses;
+        let nonsense = |_| Unpack::Nonsense("a plan that is none");
+        let failed = rest.list(|rest| raddle_wire::plan::decode(rest.bytes()?).map_err(nonsense))?;
+        let steps = if self.grown { Vec::new() } else { self.search.load(&state.parts, &mut rest)? };
+        Ok((steps, failed))
+    }
+}
+
 impl<S: Search> Searcher for Core<S> {
-    fn next(&mut self) -> Option<Plan> {
+    fn next(&mut self) -> Option<Arc<Plan>> {
+        let Plan { seed, tail: Tail::Steps(steps), .. } = Arc::make_mut(&mut self.plan) else {
+            unreachable!("raddle bug: a search without steps");
+        };
+        let Steps { steps: first, sleep, .. } = steps;
+        sleep.clear();
         if core::mem::take(&mut self.grown) {
             // What was run so far had fewer points: only a pass in which none is learned counts.
             self.search.restart();
             self.reached = Reached::default();
+            first.clear();
         }
-        let Some(Request { steps, sleep, random }) = self.search.next() else {
-            self.over = true;
-            return None;
+        first.resize_with(first.len().max(1), Step::default);
+        let (all, asleep) = (core::mem::take(first), core::mem::take(sleep));
+        let mut request = Request { steps: all, sleep: asleep, random: None };
+        self.over = !self.search.next(&mut request);
+        if let (true, Some(journal)) = (self.over, &mut self.journal) {
+            journal.remove();
+        }
+        let Request { steps: all, sleep: asleep, random } = request;
+        *steps = Steps {
+            steps: all,
+            sleep: asleep,
+            run_on: true,
+            timeouts_max: self.timeouts_max,
+            random: random.is_some(),
         };
-        let timeouts_max = self.timeouts_max;
-        let steps = Steps { steps, sleep, run_on: true, timeouts_max, random: random.is_some() };
-        let seed = random.unwrap_or(self.plan.seed);
-        Some(Plan { seed, tail: Tail::Steps(steps), ..self.plan.clone() })
+        *seed = random.unwrap_or(self.seed);
+        (!self.over).then(|| self.plan.clone())
     }
 
     fn learn(&mut self, plan: &Plan, digest: &Digest, trace: &Trace) {
@@ -178,11 +298,18 @@ impl<S: Search> Searcher for Core<S> {
         if !self.grown && !lost {
             self.search.learn(plan, trace, &digest.verdict);
         }
+        if self.journal.is_some() {
+            self.note(plan, digest, trace);
+        }
     }
 }
 
 impl<S: Search> Explorer for Systematic<S> {
     fn next(&mut self) -> Option<Batch> {
+        if let Some(plan) = self.failed.pop() {
+            // What the interrupted search has found is found again first.
+            return Some(Batch::Record { plan, run: 0 });
+        }
         let core = self.core.take().expect(AWAY);
         if core.over {
             self.core = Some(core);
@@ -196,6 +323,40 @@ impl<S: Search> Explorer for Systematic<S> {
     }
 
     fn learn_run(&mut self, _: &Plan, _: &Run) {}
+
+    fn keep(
+        &mut self,
+        path: &Path,
+        header: JournalHeader,
+        target: &mut dyn Target,
+    ) -> Result<u64, JournalError> {
+        let core = self.core.as_mut().expect(AWAY);
+        if core.search.save(&mut Entry::default(), false).is_none() {
+            let message =
+                "this strategy keeps no journal: what it learns can be saved, its place in the search not";
+            return Err(JournalError(String::from(message)));
+        }
+        let (journal, state) = Journal::open(path, header)?;
+        let mut runs = 0;
+        if let Some(state) = state {
+            let damaged = |error: Unpack| {
+                JournalError(format!("the journal is damaged: {}. Delete it to begin anew", error.why()))
+            };
+            let (steps, failed) = core.load(&state).map_err(damaged)?;
+            self.failed = failed;
+            runs = core.runs;
+            if !core.grown {
+                core.repeat(steps, target)?;
+            }
+        }
+        core.journal = Some(journal);
+        Ok(runs)
+    }
+
+    fn trouble(&self) -> Option<String> {
+        let core = self.core.as_ref().expect(AWAY);
+        core.journal.as_ref().and_then(Journal::trouble).map(String::from)
+    }
 
     fn take_back(&mut self, search: Box<dyn Searcher>) {
         let search: Box<dyn Any> = search;

@@ -4,11 +4,14 @@
 use crate::systematic::as_taken;
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::any::Any;
 use core::ops::Range;
+use core::time::Duration;
 pub use raddle_model::{ObjectInfo, Place};
 use raddle_model::{Pair, Plan, SiteId, Trace, Verdict};
+use std::time::Instant;
 
 /// Two accesses that nothing orders.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -121,8 +124,9 @@ pub struct TargetError {
 /// Who decides from run to run, each of which depends on the one before. It is a value that moves to
 /// where the runs happen: a search asks for far more runs in a second than messages could be sent.
 pub trait Searcher: Any + Send {
-    /// The next run; none if nothing is left.
-    fn next(&mut self) -> Option<Plan>;
+    /// The next run; none if nothing is left. Whoever has let go of the plan by the time it asks for the next one
+    /// saves a copy.
+    fn next(&mut self) -> Option<Arc<Plan>>;
 
     /// The run that was asked for has ended.
     fn learn(&mut self, plan: &Plan, digest: &Digest, trace: &Trace);
@@ -139,10 +143,10 @@ pub struct SearchRun {
 
 impl SearchRun {
     /// The run that a searcher has just learned from.
-    pub fn new(plan: Plan, digest: Digest, trace: &Trace) -> SearchRun {
+    pub fn new(plan: &Plan, digest: Digest, trace: &Trace) -> SearchRun {
         let dull = matches!(digest.verdict, Verdict::Finished | Verdict::Cut);
-        let again =
-            (!dull || !digest.learned.races.is_empty()).then(|| as_taken(&plan, trace).unwrap_or(plan));
+        let again = (!dull || !digest.learned.races.is_empty())
+            .then(|| as_taken(plan, trace).unwrap_or_else(|| plan.clone()));
         SearchRun { digest, again }
     }
 }
@@ -155,6 +159,8 @@ pub struct Searched {
     pub runs: Vec<SearchRun>,
     /// Whether nothing is left.
     pub over: bool,
+    /// The time that went into the search itself, not into the runs.
+    pub spent: Duration,
 }
 
 /// A program that can be run under a plan.
@@ -169,14 +175,20 @@ pub trait Target {
     /// Some of the runs that a search asks for, at least one unless nothing is left: those with the
     /// numbers `runs`, up to the first that there is something to look at.
     fn search(&mut self, mut search: Box<dyn Searcher>, runs: Range<u64>) -> Result<Searched, TargetError> {
-        let Some(plan) = search.next() else {
-            return Ok(Searched { search, runs: Vec::new(), over: true });
+        let mut spent = Duration::ZERO;
+        let begun = Instant::now();
+        let next = search.next();
+        spent += begun.elapsed();
+        let Some(plan) = next else {
+            return Ok(Searched { search, runs: Vec::new(), over: true, spent });
         };
         let mut run = self.run(&plan)?;
         run.digest.run = runs.start;
+        let begun = Instant::now();
         search.learn(&plan, &run.digest, &run.trace);
-        let run = SearchRun::new(plan, run.digest, &run.trace);
-        Ok(Searched { search, runs: vec![run], over: false })
+        spent += begun.elapsed();
+        let run = SearchRun::new(&plan, run.digest, &run.trace);
+        Ok(Searched { search, runs: vec![run], over: false, spent })
     }
 
     /// Where a site is.

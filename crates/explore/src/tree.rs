@@ -6,6 +6,8 @@ use crate::systematic::Request;
 use raddle_model::plan::Step;
 use raddle_model::trace::Picked;
 use raddle_model::{Dice, Event, Op, Rng, TaskId, Trace};
+use raddle_wire::Unpack;
+use raddle_wire::journal::{Entry, Put, Take};
 
 /// A decision of the current run.
 #[derive(Clone, Debug)]
@@ -36,6 +38,30 @@ impl Branch {
         }
     }
 
+    fn save(&self, put: &mut Put<'_>) {
+        match &self.options {
+            Options::Tasks(tasks) => put.list(tasks.iter(), |put, &(name, preempts)| {
+                put.name(name);
+                put.flag(preempts);
+            }),
+            // No list of tasks is empty.
+            Options::Values(arity) => {
+                put.number(0);
+                put.number(u64::from(*arity));
+            }
+        }
+        put.number(self.taken as u64);
+        put.number(u64::from(self.preemptions));
+        put.list(self.order.iter(), |put, &option| put.number(u64::from(option)));
+    }
+
+    fn load(take: &mut Take<'_>) -> Result<Branch, Unpack> {
+        let tasks = take.list(|take| Ok((take.name()?, take.flag()?)))?;
+        let options = if tasks.is_empty() { Options::Values(take.small()?) } else { Options::Tasks(tasks) };
+        let (taken, preemptions) = (take.size()?, take.small()?);
+        Ok(Branch { options, taken, order: take.list(Take::small)?, preemptions })
+    }
+
     /// The option that is taken.
     fn option(&self) -> usize {
         self.order[self.taken] as usize
@@ -62,6 +88,8 @@ pub(crate) struct Tree {
     dice: Option<Rng>,
     runs: u64,
     sizes: Sizes,
+    /// Decisions before this one are as they were when the journal was last written.
+    saved: usize,
 }
 
 impl Tree {
@@ -77,31 +105,74 @@ impl Tree {
         self.pruned
     }
 
+    /// Writes the decisions that have changed, or all.
+    pub(crate) fn save(&mut self, entry: &mut Entry, all: bool) -> usize {
+        let from = if all { 0 } else { self.saved.min(self.stack.len()) };
+        for (number, branch) in self.stack.iter().enumerate().skip(from) {
+            entry.part(number, |put| branch.save(put));
+        }
+        self.saved = self.stack.len();
+        let mut rest = entry.rest();
+        rest.flag(self.pruned);
+        rest.number(self.runs);
+        rest.flag(self.dice.is_some());
+        self.dice.iter().flat_map(Rng::state).for_each(|state| rest.name(state));
+        self.stack.len()
+    }
+
+    /// Becomes what was saved; nothing has to be run again to know it.
+    pub(crate) fn load(&mut self, parts: &[Vec<u8>], rest: &mut Take<'_>) -> Result<(), Unpack> {
+        self.stack = parts.iter().map(|part| Branch::load(&mut Take::new(part))).collect::<Result<_, _>>()?;
+        self.saved = 0;
+        self.begun = true;
+        self.pruned = rest.flag()?;
+        self.runs = rest.number()?;
+        let random = rest.flag()?;
+        self.dice = if random { Some(Rng::from_state([rest.name()?, rest.name()?])) } else { None };
+        Ok(())
+    }
+
+    /// The steps that it took.
+    pub(crate) fn steps(&self) -> Vec<Step> {
+        let mut request = Request::default();
+        self.write(&mut request.steps);
+        request.steps
+    }
+
     /// How much is left.
     pub(crate) fn outlook(&self) -> Outlook {
         self.sizes.outlook(self.stack.iter().map(|branch| branch.count() - 1 - branch.taken))
     }
 
-    /// The next path; none if all have been walked.
-    pub(crate) fn next(&mut self) -> Option<Request> {
+    /// The next path; false if all have been walked.
+    pub(crate) fn next(&mut self, request: &mut Request) -> bool {
         if self.begun && !self.advance() {
-            return None;
+            return false;
         }
         self.begun = true;
-        let mut steps = vec![Step::default()];
+        self.write(&mut request.steps);
+        request.random = self.dice.as_mut().map(Rng::next_u64);
+        true
+    }
+
+    /// Makes `steps`, of which there is at least one, those of the path.
+    fn write(&self, steps: &mut Vec<Step>) {
+        steps[0].choices.clear();
+        let mut last = 0;
         for branch in &self.stack {
             match &branch.options {
                 Options::Tasks(tasks) => {
-                    steps.push(Step { task: tasks[branch.option()].0, choices: Vec::new() });
+                    last += 1;
+                    if last == steps.len() {
+                        steps.push(Step::default());
+                    }
+                    steps[last].task = tasks[branch.option()].0;
+                    steps[last].choices.clear();
                 }
-                Options::Values(_) => {
-                    let step = steps.last_mut().expect("raddle bug: a path without a beginning");
-                    step.choices.push(branch.option() as u32);
-                }
+                Options::Values(_) => steps[last].choices.push(branch.option() as u32),
             }
         }
-        let random = self.dice.as_mut().map(Rng::next_u64);
-        Some(Request { random, ..Request::new(steps) })
+        steps.truncate(last + 1);
     }
 
     fn advance(&mut self) -> bool {
@@ -109,6 +180,7 @@ impl Tree {
             last.taken += 1;
             let more = last.taken < last.count();
             let depth = self.stack.len() - 1;
+            self.saved = self.saved.min(depth);
             self.sizes.end(depth, self.runs);
             if more {
                 self.sizes.begin(depth, self.runs);

@@ -9,28 +9,38 @@
 use alloc::sync::Arc;
 use raddle_model::plan::Step;
 use raddle_model::{Access, Kind, ObjectId, Op};
+use raddle_wire::Unpack;
+use raddle_wire::journal::{Put, Take};
 
 /// Ids of objects from here on mean the same in all runs: they stand for tasks.
 pub(crate) const STABLE: u32 = 1 << 31;
 
-/// A step of a run, as something that can be taken in another.
+/// A step of a run, as something that can be taken in another. Small, since searches copy them all the time.
 #[derive(Clone, Debug)]
 pub(crate) struct Letter {
-    /// Who, and the values it chose; those that are missing are anybody's guess.
-    pub(crate) step: Step,
+    /// Who.
+    pub(crate) task: u64,
     /// What it does.
     pub(crate) op: Op,
-    /// The number under which it was announced.
-    pub(crate) announced: u64,
-    /// The run that it comes from: objects have ids that mean something in that run.
-    pub(crate) run: Arc<Origin>,
+    /// What most letters do not have.
+    pub(crate) more: Option<Box<More>>,
+}
+
+/// What is to be known of some letters.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct More {
+    /// The values it chose; those that are missing are anybody's guess.
+    pub(crate) choices: Vec<u32>,
+    /// The run that it comes from, if that has objects whose ids mean something only there; and the number
+    /// under which it was announced.
+    pub(crate) run: Option<(Arc<Origin>, u64)>,
 }
 
 /// A run that letters come from.
 #[derive(Debug, Default)]
 pub(crate) struct Origin {
     pub(crate) number: u64,
-    /// What was announced in it, by its number; empty if all objects are known to all runs.
+    /// What was announced in it, by its number. Sorted.
     pub(crate) announcements: Vec<(u64, Op)>,
 }
 
@@ -42,18 +52,72 @@ impl Origin {
 }
 
 impl Letter {
+    /// Writes it. Of the run that it comes from only the number is kept: objects that only that run knows are taken
+    /// for any of their kind afterwards, which can repeat a partial order and never loses one.
+    pub(crate) fn save(&self, put: &mut Put<'_>) {
+        put.name(self.task);
+        put.op(&self.op);
+        put.flag(self.more.is_some());
+        if let Some(more) = &self.more {
+            put.list(more.choices.iter(), |put, &value| put.number(u64::from(value)));
+            put.list(more.run.iter(), |put, (origin, announced)| {
+                put.number(origin.number);
+                put.name(*announced);
+            });
+        }
+    }
+
+    pub(crate) fn load(take: &mut Take<'_>) -> Result<Letter, Unpack> {
+        let (task, op) = (take.name()?, take.op()?);
+        let mut letter = Letter { task, op, more: None };
+        if take.flag()? {
+            let choices = take.list(Take::small)?;
+            let run = take.list(|take| {
+                let origin = Origin { number: take.number()?, announcements: Vec::new() };
+                Ok((Arc::new(origin), take.name()?))
+            })?;
+            letter.more = Some(Box::new(More { choices, run: run.into_iter().next() }));
+        }
+        Ok(letter)
+    }
+
+    /// The values it chose.
+    pub(crate) fn choices(&self) -> &[u32] {
+        self.more.as_ref().map_or(&[], |more| &more.choices)
+    }
+
+    /// As a plan names it.
+    pub(crate) fn step(&self) -> Step {
+        Step { task: self.task, choices: self.choices().to_vec() }
+    }
+
+    fn run(&self) -> Option<&(Arc<Origin>, u64)> {
+        self.more.as_ref()?.run.as_ref()
+    }
+
     /// Whether two steps of different tasks conflict. `known` is the number of objects that both
     /// runs have in common. Others are compared in one of the runs, if it has announced both; if two
     /// objects may still be the same one, they are taken for it.
+    #[inline]
     fn conflicts(&self, other: &Letter, known: u32) -> bool {
+        if self.more.is_none() || other.more.is_none() {
+            return self.op.conflicts(&other.op);
+        }
+        self.conflicts_in_runs(other, known)
+    }
+
+    fn conflicts_in_runs(&self, other: &Letter, known: u32) -> bool {
         let (a, b) = (&self.op, &other.op);
-        if self.run.number == other.run.number || !(is_new(a, known) && is_new(b, known)) {
+        let (Some((mine, announced)), Some((theirs, announced_there))) = (self.run(), other.run()) else {
+            return a.conflicts(b);
+        };
+        if mine.number == theirs.number || !(is_new(a, known) && is_new(b, known)) {
             return a.conflicts(b);
         }
-        if let Some(b) = self.run.find(other.announced) {
+        if let Some(b) = mine.find(*announced_there) {
             return a.conflicts(b);
         }
-        if let Some(a) = other.run.find(self.announced) {
+        if let Some(a) = theirs.find(*announced) {
             return a.conflicts(b);
         }
         if a.kind == Kind::End || b.kind == Kind::End {
@@ -65,8 +129,7 @@ impl Letter {
 
     /// Whether both may be the same step of the same task.
     fn agrees(&self, other: &Letter) -> bool {
-        let (a, b) = (&self.step.choices, &other.step.choices);
-        a.iter().zip(b).all(|(x, y)| x == y)
+        self.choices().iter().zip(other.choices()).all(|(x, y)| x == y)
     }
 }
 
@@ -98,9 +161,44 @@ fn family(kind: Kind) -> u32 {
     }
 }
 
+/// How a step relates to another that comes next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Relation {
+    /// They are the same.
+    Same,
+    /// Neither minds the other.
+    Apart,
+    /// They conflict, or are the same but for the values they chose.
+    Conflict,
+}
+
+impl Letter {
+    /// How a step relates to another.
+    #[inline]
+    pub(crate) fn relation(&self, other: &Letter, known: u32) -> Relation {
+        if other.task == self.task {
+            return if self.agrees(other) { Relation::Same } else { Relation::Conflict };
+        }
+        if self.conflicts(other, known) { Relation::Conflict } else { Relation::Apart }
+    }
+}
+
+/// A sequence of steps of a run, and one more at its end.
+pub(crate) struct Sequence<'a> {
+    /// Positions in `letters`; [`LAST`] stands for the one more.
+    pub(crate) steps: &'a mut Vec<usize>,
+    pub(crate) letters: &'a [Letter],
+    pub(crate) last: &'a Letter,
+    /// Number of objects that all runs through the state know by their ids.
+    pub(crate) known: u32,
+}
+
+/// See [`Sequence::steps`].
+pub(crate) const LAST: usize = usize::MAX;
+
 /// How a step relates to a sequence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Initial {
+enum Initial {
     /// The sequence can begin with it: it is the one at this position.
     At(usize),
     /// It is not in the sequence and conflicts with nothing in it.
@@ -109,39 +207,22 @@ pub(crate) enum Initial {
     No,
 }
 
-/// Whether `letter` is a weak initial of `sequence`.
-pub(crate) fn weak_initial<'a>(
-    letter: &Letter,
-    sequence: impl IntoIterator<Item = &'a Letter>,
-    known: u32,
-) -> Initial {
-    for (position, other) in sequence.into_iter().enumerate() {
-        if other.step.task == letter.step.task {
-            return if letter.agrees(other) { Initial::At(position) } else { Initial::No };
-        }
-        if letter.conflicts(other, known) {
-            return Initial::No;
-        }
+impl Sequence<'_> {
+    fn letter(&self, step: usize) -> &Letter {
+        if step == LAST { self.last } else { &self.letters[step] }
     }
-    Initial::Apart
-}
 
-/// The position in `sequence` at which a sleeping step wakes; none if it is a weak initial, and the sequence
-/// leads to nothing that is not known.
-pub(crate) fn awakened<'a>(
-    sleeper: &Letter,
-    sequence: impl IntoIterator<Item = &'a Letter>,
-    known: u32,
-) -> Option<usize> {
-    for (position, other) in sequence.into_iter().enumerate() {
-        if other.step.task == sleeper.step.task {
-            return (!sleeper.agrees(other)).then_some(position);
+    /// Whether `letter` is a weak initial.
+    fn initial(&self, letter: &Letter) -> Initial {
+        for (position, &step) in self.steps.iter().enumerate() {
+            match letter.relation(self.letter(step), self.known) {
+                Relation::Same => return Initial::At(position),
+                Relation::Conflict => return Initial::No,
+                Relation::Apart => {}
+            }
         }
-        if sleeper.conflicts(other, known) {
-            return Some(position);
-        }
+        Initial::Apart
     }
-    None
 }
 
 /// Steps to be taken one after the other, and what can follow them; nothing must if there is none.
@@ -162,6 +243,19 @@ impl Branch {
     pub(crate) fn first(&self) -> impl Iterator<Item = &Letter> {
         let branches = core::iter::successors(Some(self), |branch| branch.rest.first());
         branches.flat_map(|branch| branch.letters.iter().rev())
+    }
+
+    pub(crate) fn save(&self, put: &mut Put<'_>) {
+        put.list(self.letters.iter(), |put, letter| letter.save(put));
+        put.list(self.rest.iter(), |put, branch| branch.save(put));
+    }
+
+    pub(crate) fn load(take: &mut Take<'_>) -> Result<Branch, Unpack> {
+        let letters = take.list(Letter::load)?;
+        if letters.is_empty() {
+            return Err(Unpack::Nonsense("a branch without a step"));
+        }
+        Ok(Branch { letters, rest: take.list(Branch::load)? })
     }
 
     /// Number of its sequences.
@@ -187,18 +281,18 @@ impl Branch {
     }
 }
 
-/// Adds a sequence unless what is there covers it.
-pub(crate) fn insert(branches: &mut Vec<Branch>, mut sequence: Vec<&Letter>, known: u32) {
+/// Adds a sequence unless what is there covers it. What is left of the sequence means nothing then. Says whether
+/// anything was added.
+pub(crate) fn insert(branches: &mut Vec<Branch>, sequence: Sequence<'_>) -> bool {
     let mut branches = branches;
     'down: loop {
-        let begins =
-            |branch: &Branch| weak_initial(branch.letter(), sequence.iter().copied(), known) != Initial::No;
+        let begins = |branch: &Branch| sequence.initial(branch.letter()) != Initial::No;
         let Some(first) = branches.iter().position(begins) else { break };
         let branch = &mut branches[first];
         for left in (0..branch.letters.len()).rev() {
-            match weak_initial(&branch.letters[left], sequence.iter().copied(), known) {
+            match sequence.initial(&branch.letters[left]) {
                 Initial::At(position) => {
-                    sequence.remove(position);
+                    sequence.steps.remove(position);
                 }
                 Initial::Apart => {}
                 Initial::No => {
@@ -207,17 +301,19 @@ pub(crate) fn insert(branches: &mut Vec<Branch>, mut sequence: Vec<&Letter>, kno
                     break 'down;
                 }
             }
-            if sequence.is_empty() {
-                return;
+            if sequence.steps.is_empty() {
+                return false;
             }
         }
         if branch.rest.is_empty() {
-            return;
+            return false;
         }
         branches = &mut branches[first].rest;
     }
-    if !sequence.is_empty() {
-        let letters = sequence.into_iter().rev().cloned().collect();
-        branches.push(Branch { letters, rest: Vec::new() });
+    if sequence.steps.is_empty() {
+        return false;
     }
+    let letters = sequence.steps.iter().rev().map(|&step| sequence.letter(step).clone()).collect();
+    branches.push(Branch { letters, rest: Vec::new() });
+    true
 }

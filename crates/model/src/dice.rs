@@ -40,6 +40,16 @@ impl Rng {
         hash::mix(campaign, run)
     }
 
+    /// Where it is, to go on from there.
+    pub fn state(&self) -> [u64; 2] {
+        [self.state, self.next]
+    }
+
+    /// A generator that goes on from there.
+    pub fn from_state([state, next]: [u64; 2]) -> Rng {
+        Rng { state, next }
+    }
+
     #[cold]
     fn below_again(&mut self, mut product: u64, n: u32) -> u32 {
         while (product as u32) < n.wrapping_neg() % n {

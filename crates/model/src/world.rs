@@ -77,8 +77,9 @@ pub struct World {
     enabled: TaskSet,
     live: TaskSet,
     spurious_max: u32,
-    // What each object was at first, if somebody wants to know.
-    first_states: Option<Vec<State>>,
+    // What each object was at first, and whether somebody wants to know.
+    first_states: Vec<State>,
+    remembers: bool,
 }
 
 impl World {
@@ -89,18 +90,25 @@ impl World {
         self.enabled.clear();
         self.live.clear();
         self.spurious_max = spurious_max;
-        self.first_states = None;
+        self.first_states.clear();
+        self.remembers = false;
         self.add_task(None, SiteId::UNKNOWN);
     }
 
     /// Remembers from now on what each object was when it was registered.
     pub fn remember_first_states(&mut self) {
-        self.first_states = Some(self.objects.iter().map(|object| object.state.clone()).collect());
+        self.first_states.extend(self.objects.iter().map(|object| object.state.clone()));
+        self.remembers = true;
     }
 
     /// What each object was when it was registered; nothing unless that was to be remembered.
     pub fn first_states(&self) -> &[State] {
-        self.first_states.as_deref().unwrap_or_default()
+        &self.first_states
+    }
+
+    /// Hands them over for other memory.
+    pub fn swap_first_states(&mut self, other: &mut Vec<State>) {
+        core::mem::swap(&mut self.first_states, other);
     }
 
     fn add_task(&mut self, parent: Option<TaskId>, site: SiteId) -> TaskId {
@@ -143,8 +151,8 @@ impl World {
     pub fn create(&mut self, state: State, site: SiteId) -> ObjectId {
         let id = ObjectId(self.objects.len() as u32);
         let (waiting, waiting_other) = (TaskSet::EMPTY, TaskSet::EMPTY);
-        if let Some(first) = &mut self.first_states {
-            first.push(state.clone());
+        if self.remembers {
+            self.first_states.push(state.clone());
         }
         self.objects.push(Object { state, waiting, waiting_other, version: 0, site });
         id
@@ -214,9 +222,7 @@ impl World {
     pub fn add_sender(&mut self, channel: ObjectId) {
         self.channel(channel).senders += 1;
         // Whoever replays the operations need not know when: until then the one who clones holds one.
-        if let Some(State::Channel(first)) =
-            self.first_states.as_mut().and_then(|first| first.get_mut(channel.index()))
-        {
+        if let Some(State::Channel(first)) = self.first_states.get_mut(channel.index()) {
             first.senders += 1;
         }
     }

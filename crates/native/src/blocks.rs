@@ -68,7 +68,17 @@ pub enum Freed {
     Wrong(Fault),
 }
 
+/// Who did something; it may have been in an earlier run of the same process.
+fn who(task: TaskId, world: &World) -> String {
+    if task.index() < world.tasks().len() { world.path(task) } else { String::from("a thread of old") }
+}
+
 impl Blocks {
+    /// Makes room for what runs will need, before they begin.
+    pub fn reserve(&mut self) {
+        self.pages.reserve();
+    }
+
     /// Libc has given out `raw`, and the program gets `start`.
     pub fn give(&mut self, raw: usize, start: usize, size: usize, made: Deed) {
         self.paint(raw, start - raw, FORBIDDEN);
@@ -99,7 +109,7 @@ impl Blocks {
         };
         if let Some(before) = block.freed {
             let message =
-                format!("frees a block of {} bytes that {} has freed", block.size, world.path(before.task));
+                format!("frees a block of {} bytes that {} has freed", block.size, who(before.task, world));
             return Freed::Wrong(Fault { message, sites: vec![before.site, block.made.site] });
         }
         block.freed = Some(freed);
@@ -155,13 +165,13 @@ impl Blocks {
             };
         };
         let what =
-            format!("a block of {} bytes that {} has allocated", block.size, world.path(block.made.task));
+            format!("a block of {} bytes that {} has allocated", block.size, who(block.made.task, world));
         match block.freed {
             Some(freed) if address < start + block.size && address + size > start => Fault {
                 message: format!(
                     "{verb} {size} bytes at offset {} of {what} and {} has freed",
                     address - start,
-                    world.path(freed.task)
+                    who(freed.task, world)
                 ),
                 sites: vec![freed.site, block.made.site],
             },
@@ -179,7 +189,7 @@ impl Blocks {
     /// What lies at an address of the heap.
     pub fn describe(&self, address: usize, world: &World) -> Option<String> {
         let (start, block) = self.around(address)?;
-        let maker = world.path(block.made.task);
+        let maker = who(block.made.task, world);
         Some(format!(
             "offset {} of a block of {} bytes that {maker} has allocated",
             address - start,

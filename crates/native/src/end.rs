@@ -7,8 +7,9 @@ use crate::server;
 use crate::sys;
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
+use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, Ordering};
-use raddle_model::{Kind, ObjectId, ObjectInfo, Op, SiteId, TaskId};
+use raddle_model::{Kind, ObjectId, ObjectInfo, Op, SiteId, TaskId, Verdict};
 use raddle_wire::report::{self, Edge, Race, Recorded, RunReport};
 
 /// Exit code of a process that could not say what came of its run.
@@ -23,16 +24,40 @@ pub fn process_ends(code: i32, site: SiteId) -> ! {
     over()
 }
 
+unsafe extern "C" {
+    fn fflush(stream: *mut c_void) -> i32;
+}
+
+/// Main has returned, and the process would end: what is buffered is written.
+///
+/// # Safety
+/// On a task's stack.
+pub unsafe fn returned(code: i32) -> ! {
+    // SAFETY: all streams.
+    unsafe { fflush(core::ptr::null_mut()) };
+    process_ends(code, SiteId::UNKNOWN)
+}
+
 /// The run is over: hands over what came of it.
 pub fn over() -> ! {
     run::deactivate();
+    if with(|run| run.engine.verdict() == Some(&Verdict::Finished)) {
+        server::next_repeat();
+    }
     if REPORTING.swap(true, Ordering::Relaxed) {
         // Something went wrong while the report was made.
         sys::exit(SPEECHLESS);
     }
     let report = with(make_report);
-    server::publish(&report::encode(&report));
+    // What somebody may want to act upon.
+    let urgent = report.verdict != Verdict::Finished || !report.races.is_empty();
+    server::publish(&report::encode(&report), urgent);
     sys::exit(report.exit_code.unwrap_or(0))
+}
+
+/// What came of a run that has ended, as it is sent.
+pub(crate) fn report() -> Vec<u8> {
+    report::encode(&with(make_report))
 }
 
 fn told(call: calls::Call) -> report::Call {

@@ -99,6 +99,20 @@ unsafe extern "C" fn entry() {
     )
 }
 
+/// Where main begins if it has a stack of its own. It never returns.
+#[unsafe(naked)]
+unsafe extern "C" fn entry_of_main() {
+    naked_asm!(
+        ".cfi_startproc",
+        ".cfi_undefined rip",
+        "xor ebp, ebp",
+        "xor edi, edi",
+        "call [rsi+32]",
+        "ud2",
+        ".cfi_endproc",
+    )
+}
+
 /// On the new fiber, before the program's function.
 unsafe extern "C" fn begin(fiber: *mut Fiber) {
     let libc = crate::libc::get();
@@ -134,6 +148,13 @@ impl Fiber {
             resolver: [0; 80],
             stack,
         }
+    }
+
+    /// The same on another stack, where it will call `start(0)`. It must not move once it has been switched to.
+    pub fn main_on(stack: Stack, start: usize) -> Fiber {
+        let sp = (stack.base as u64 + stack.size as u64) & !63;
+        let ip = entry_of_main as *const () as u64;
+        Fiber { sp, ip, control: Control::now(), start, ..Fiber::main() }
     }
 
     /// A fiber that will call `start(argument)`. None if there is no memory for its thread-local variables.

@@ -30,4 +30,5 @@ pub mod site;
 pub mod sys;
 pub mod threads;
 pub mod time;
+pub mod warm;
 pub mod watch;

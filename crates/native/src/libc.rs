@@ -34,6 +34,8 @@ pub struct Libc {
     tid: usize,
     list: usize,
     stack_user: usize,
+    /// Where a thread's pointer to the resolver's state lies, from its thread pointer on; 0 if nowhere.
+    resolver: usize,
 }
 
 /// Whether glibc works for us at the moment: what it allocates then is not the program's.
@@ -67,6 +69,7 @@ static LIBC: Slot = Slot(UnsafeCell::new(Libc {
     tid: 0,
     list: 0,
     stack_user: 0,
+    resolver: 0,
 }));
 
 /// The libc of this process, once [`find`] has found it.
@@ -79,6 +82,15 @@ pub fn get() -> &'static Libc {
 pub fn next(name: &CStr) -> usize {
     // SAFETY: a lookup by name changes nothing.
     unsafe { dlsym(NEXT, name.as_ptr()) as usize }
+}
+
+/// How far from the thread pointer a thread-local variable of libc's lies, which is the same in every thread.
+fn own_offset(name: &CStr) -> usize {
+    // SAFETY: a lookup by name changes nothing. The address is that of this thread's variable.
+    match unsafe { dlsym(DEFAULT, name.as_ptr()) } as usize {
+        0 => 0,
+        address => address.wrapping_sub(crate::fiber::thread_pointer() as usize),
+    }
 }
 
 /// Looks everything up. The error is the name of what is missing.
@@ -108,6 +120,7 @@ pub fn find() -> Result<(), &'static CStr> {
         tid: word(c"_thread_db_pthread_tid", 2)?,
         list: word(c"_thread_db_pthread_list", 2)?,
         stack_user: needed(c"_rtld_global")? + word(c"_thread_db_rtld_global__dl_stack_user", 2)?,
+        resolver: own_offset(c"__resp"),
     };
     // SAFETY: before the program begins, on its only thread.
     unsafe {
@@ -186,10 +199,9 @@ impl Libc {
         unsafe {
             let ctype: extern "C" fn() = core::mem::transmute(self.ctype_init);
             ctype();
-            // The address of a thread-local symbol is that of this thread's variable.
-            let own = dlsym(DEFAULT, c"__resp".as_ptr()).cast::<*mut c_void>();
-            if !own.is_null() {
-                own.write(resolver);
+            if self.resolver != 0 {
+                let own = crate::fiber::thread_pointer() as usize;
+                (own.wrapping_add(self.resolver) as *mut *mut c_void).write(resolver);
             }
         }
     }

@@ -81,6 +81,13 @@ impl Objects {
         object
     }
 
+    /// There is none.
+    pub fn clear(&mut self) {
+        self.sync.clear();
+        self.words.clear();
+        self.near = [None; NEAR];
+    }
+
     /// The memory is another's from now on: what lay there has nothing to do with what will.
     pub fn forget(&mut self, start: usize, size: usize) {
         let end = start + size;

@@ -5,7 +5,8 @@
 //! the process, page tables for all corners of the memory that a program uses.
 
 use crate::objects::ByAddress;
-use alloc::boxed::Box;
+use crate::sys;
+use alloc::vec::Vec;
 use core::fmt;
 
 /// Bytes of a page.
@@ -25,10 +26,15 @@ struct Near<T> {
 
 /// Values of type `T` by page.
 pub struct Pages<T> {
-    // Boxes, as what they are known by in the table.
     all: ByAddress<*mut T>,
     near: [Near<T>; NEAR],
+    // Mappings with room for so many each. The kernel gives zeros, and only what is touched.
+    mapped: Vec<*mut T>,
+    left: usize,
 }
+
+/// How many there is room for in a mapping.
+const ROOM: usize = 64;
 
 /// Memory that is nothing but numbers: zeros are a value of it.
 ///
@@ -43,7 +49,8 @@ impl<T: Zeros> Pages<T> {
     /// Nothing about any page.
     pub const fn new() -> Pages<T> {
         let near = [const { Near { number: ABSENT, page: core::ptr::null_mut() } }; NEAR];
-        Pages { all: ByAddress::with_hasher(core::hash::BuildHasherDefault::new()), near }
+        let all = ByAddress::with_hasher(core::hash::BuildHasherDefault::new());
+        Pages { all, near, mapped: Vec::new(), left: 0 }
     }
 
     /// What there is for the page of an address, if that was looked at lately.
@@ -51,7 +58,7 @@ impl<T: Zeros> Pages<T> {
     pub fn near(&self, address: usize) -> Option<&T> {
         let number = address / PAGE;
         let near = &self.near[number % NEAR];
-        // SAFETY: pages are boxed, and live as long as this.
+        // SAFETY: pages stay where they are, and live as long as this.
         if near.number == number { Some(unsafe { &*near.page }) } else { None }
     }
 
@@ -83,11 +90,28 @@ impl<T: Zeros> Pages<T> {
     #[cold]
     #[inline(never)]
     fn make_far(&mut self, number: usize) {
-        let page = *self.all.entry(number).or_insert_with(|| {
-            // SAFETY: zeros are a value, says `Zeros`.
-            Box::into_raw(unsafe { Box::<T>::new_zeroed().assume_init() })
-        });
+        let page = match self.all.get(&number) {
+            Some(&page) => page,
+            None => {
+                if self.left == 0 {
+                    self.reserve();
+                }
+                self.left -= 1;
+                // SAFETY: within the last mapping, which has room for it.
+                let page = unsafe { self.mapped[self.mapped.len() - 1].add(self.left) };
+                self.all.insert(number, page);
+                page
+            }
+        };
         self.near[number % NEAR] = Near { number, page };
+    }
+
+    /// Makes room for some more, before copies of the process are made which would each have to do it.
+    pub fn reserve(&mut self) {
+        let memory = sys::map(ROOM * size_of::<T>(), false);
+        assert!(!memory.is_null(), "raddle: there is no memory left for what is known of the program's");
+        self.mapped.push(memory.cast());
+        self.left = ROOM;
     }
 
     /// Does something with every page between two addresses that there is something for.
@@ -109,9 +133,9 @@ impl<T: Zeros> Pages<T> {
 
 impl<T> Drop for Pages<T> {
     fn drop(&mut self) {
-        for (_, page) in self.all.drain() {
-            // SAFETY: it was a box, and nobody uses it any more.
-            drop(unsafe { Box::from_raw(page) });
+        for memory in self.mapped.drain(..) {
+            // SAFETY: our own mapping, and nobody uses it any more.
+            unsafe { sys::unmap(memory.cast(), ROOM * size_of::<T>()) };
         }
     }
 }

@@ -24,7 +24,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use raddle_engine::{Engine, Next};
 use raddle_model::objects::State;
 use raddle_model::{
-    Failure, FailureKind, Kind, ObjectId, Op, Outcome, Plain, Plan, PointSet, SiteId, Tail, TaskId,
+    Failure, FailureKind, Kind, ObjectId, Op, Outcome, Plain, Plan, PointSet, SiteId, TaskId,
 };
 use raddle_policy::Planned;
 
@@ -94,6 +94,8 @@ pub struct Run {
     pub blocks: Blocks,
     /// Stacks of threads that are over.
     pub stacks: Vec<Stack>,
+    /// Stacks of earlier runs, the lowest last: they are used in the order in which they were made.
+    pub(crate) spare: Vec<Stack>,
     /// Where the policy is asked; the engine has the same.
     pub(crate) points: PointSet,
     // Plain accesses that are left before one is a scheduling point in any case.
@@ -157,16 +159,22 @@ pub(crate) fn with_active<R>(access: impl FnOnce(&mut Run) -> R) -> R {
     access(unsafe { (*RUN.0.get()).as_mut().unwrap_unchecked() })
 }
 
-/// Makes this process a run of `plan`.
-pub fn begin(mut run: Run, plan: &Plan, record: bool) {
+/// Gets a run of `plan` ready.
+pub fn prepare(mut run: Run, plan: &Plan, record: bool) {
     run.points = plan.points.clone();
     run.calls.wanted = record;
     // Where each access is a point, or its callers are wanted, each is looked at closely.
     run.engine.analysis_mut().hasty = !record && !plan.points.all_accesses;
     run.engine.begin(plan, record);
     run.engine.tolerate_laps(LAPS);
-    // SAFETY: nothing of the run is in use before it begins.
+    run.engine.analysis_mut().shadow.reserve();
+    run.blocks.reserve();
+    // SAFETY: nothing of the run before is in use any more.
     unsafe { *RUN.0.get() = Some(run) };
+}
+
+/// The run that was prepared begins.
+pub fn begin() {
     ACTIVE.store(true, Ordering::Relaxed);
 }
 
@@ -262,6 +270,7 @@ impl Run {
             modules,
             blocks: Blocks::default(),
             stacks: Vec::new(),
+            spare: Vec::new(),
             points: PointSet::default(),
             calm: QUIET_MAX,
             several: false,
@@ -275,9 +284,23 @@ impl Run {
         }
     }
 
-    /// A run of nothing in particular.
-    pub fn idle(modules: Modules) -> Run {
-        Run::new(&Plan::new(0, Tail::Stay), modules)
+    /// Another run of the same plan in the same process: main calls `start` on this stack. What the program has made
+    /// and not given back (blocks of memory, keys) is still there, since its variables are what they were.
+    pub(crate) fn begin_again(&mut self, plan: &Plan, stack: Stack, start: usize) -> *const Fiber {
+        self.bury_all();
+        self.threads.clear();
+        self.threads.push(Thread::new(Fiber::main_on(stack, start), None));
+        self.running = TaskId::MAIN;
+        self.objects.clear();
+        self.calm = QUIET_MAX;
+        self.several = false;
+        self.futexes = Queue::default();
+        self.waiters = Waiters::default();
+        self.sent = Sent::default();
+        self.exit_code = None;
+        self.robust = Robust::default();
+        self.engine.begin(plan, false);
+        &raw const *self.threads[0].fiber
     }
 
     fn turn(&mut self, op: Op) -> Turn {

@@ -56,6 +56,36 @@ pub fn watch_for_crashes() {
     }
 }
 
+const ALARM: usize = 14;
+
+unsafe extern "C" fn woken(_: i32) {}
+
+/// Interrupts what this process waits for every so many milliseconds; 0 for no more.
+pub(crate) fn wake_every(milliseconds: u32) {
+    const RESTORER: usize = 0x0400_0000;
+    let action = Action {
+        handler: woken as *const () as usize,
+        flags: RESTORER,
+        restorer: restore as *const () as usize,
+        mask: 0,
+    };
+    let microseconds = u64::from(milliseconds) * 1000;
+    // Seconds and microseconds, between two and until the first.
+    let timer = [microseconds / 1_000_000, microseconds % 1_000_000].repeat(2);
+    // SAFETY: structures of the kernel's layout that live until the calls return.
+    unsafe {
+        sys::call(nr::SIGACTION, [ALARM, (&raw const action) as usize, 0, 8, 0, 0]);
+        sys::call3(nr::SETITIMER, 0, timer.as_ptr() as usize, 0);
+    }
+}
+
+/// In a copy, which has inherited the handler and not the timer.
+pub(crate) fn sleep_again() {
+    let action = Action { handler: 0, flags: 0, restorer: 0, mask: 0 };
+    // SAFETY: as above.
+    unsafe { sys::call(nr::SIGACTION, [ALARM, (&raw const action) as usize, 0, 8, 0, 0]) };
+}
+
 /// Offsets in what the kernel hands to a handler.
 const FAULT_ADDRESS: usize = 16;
 const INSTRUCTION: usize = 40 + 16 * 8;

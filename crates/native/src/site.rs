@@ -43,8 +43,10 @@ struct Header {
     count: u16,
 }
 
+/// A part of a module, as the file says.
 #[repr(C)]
-struct Segment {
+#[derive(Debug)]
+pub(crate) struct Segment {
     kind: u32,
     flags: u32,
     offset: u64,
@@ -56,6 +58,28 @@ struct Segment {
 }
 
 const LOADED: u32 = 1;
+const EXECUTABLE: u32 = 1;
+const WRITABLE: u32 = 2;
+
+impl Segment {
+    /// From the module's base on.
+    pub(crate) fn start(&self) -> usize {
+        self.address as usize
+    }
+
+    /// Likewise.
+    pub(crate) fn end(&self) -> usize {
+        (self.address + self.memory_size) as usize
+    }
+
+    pub(crate) fn is_executable(&self) -> bool {
+        self.flags & EXECUTABLE != 0
+    }
+
+    pub(crate) fn is_writable(&self) -> bool {
+        self.flags & WRITABLE != 0
+    }
+}
 
 unsafe extern "C" {
     fn dl_iterate_phdr(
@@ -70,8 +94,8 @@ unsafe extern "C" fn add(header: *const Header, _: usize, all: *mut c_void) -> c
     // SAFETY: `count` segments lie there.
     let segments = unsafe { core::slice::from_raw_parts(header.segments, usize::from(header.count)) };
     let loaded = || segments.iter().filter(|segment| segment.kind == LOADED);
-    let start = loaded().map(|segment| segment.address as usize).min().unwrap_or(0);
-    let end = loaded().map(|segment| (segment.address + segment.memory_size) as usize).max().unwrap_or(0);
+    let start = loaded().map(Segment::start).min().unwrap_or(0);
+    let end = loaded().map(Segment::end).max().unwrap_or(0);
     // SAFETY: a name is a C string.
     let path = if header.name.is_null() { c"" } else { unsafe { CStr::from_ptr(header.name) } };
     let base = header.address;
@@ -84,6 +108,24 @@ unsafe extern "C" fn add(header: *const Header, _: usize, all: *mut c_void) -> c
     0
 }
 
+/// Shows each part of each loaded file that is in memory, with the module's base.
+pub(crate) fn each_segment<F: FnMut(usize, &Segment)>(mut each: F) {
+    unsafe extern "C" fn show<F: FnMut(usize, &Segment)>(
+        header: *const Header,
+        _: usize,
+        each: *mut c_void,
+    ) -> c_int {
+        // SAFETY: glibc gives a header that is valid during the call, with `count` segments; `each` is the closure.
+        let (header, each) = unsafe { (&*header, &mut *each.cast::<F>()) };
+        // SAFETY: as above.
+        let segments = unsafe { core::slice::from_raw_parts(header.segments, usize::from(header.count)) };
+        segments.iter().filter(|segment| segment.kind == LOADED).for_each(|part| each(header.address, part));
+        0
+    }
+    // SAFETY: `show` is called with the closure, which outlives the call.
+    unsafe { dl_iterate_phdr(show::<F>, (&raw mut each).cast()) };
+}
+
 impl Modules {
     /// Looks what is loaded.
     pub fn find() -> Modules {
@@ -92,6 +134,11 @@ impl Modules {
         unsafe { dl_iterate_phdr(add, (&raw mut all).cast()) };
         let first = all.first().map_or((0, 0), |first| (first.base, first.end - first.base));
         Modules { all, base: first.0, extent: first.1.min(1 << OFFSET_BITS) }
+    }
+
+    /// Where the executable's offsets begin.
+    pub fn base(&self) -> usize {
+        self.base
     }
 
     /// All of them, in the order of their numbers.

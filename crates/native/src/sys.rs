@@ -17,6 +17,8 @@ pub mod nr {
     pub const SIGPROCMASK: usize = 14;
     pub const SCHED_YIELD: usize = 24;
     pub const MREMAP: usize = 25;
+    pub const MADVISE: usize = 28;
+    pub const SETITIMER: usize = 38;
     pub const GETPID: usize = 39;
     pub const SOCKET: usize = 41;
     pub const CONNECT: usize = 42;
@@ -25,14 +27,15 @@ pub mod nr {
     pub const KILL: usize = 62;
     pub const FCNTL: usize = 72;
     pub const FTRUNCATE: usize = 77;
+    pub const SETPGID: usize = 109;
     pub const GETPPID: usize = 110;
     pub const SIGALTSTACK: usize = 131;
     pub const PRCTL: usize = 157;
     pub const GETTID: usize = 186;
     pub const FUTEX: usize = 202;
+    pub const CLOCK_GETTIME: usize = 228;
     pub const TGKILL: usize = 234;
     pub const EXIT_GROUP: usize = 231;
-    pub const PIDFD_OPEN: usize = 434;
 }
 
 /// A call with up to six arguments. Gives back what the kernel does: a negative number is an error.

@@ -2,7 +2,7 @@
 
 use crate::cancel;
 use crate::fiber::Stack;
-use crate::libc;
+use crate::libc::{self, Libc};
 use crate::locks::{Patience, error};
 use crate::robust;
 use crate::run::{Run, arrive, spawn, with};
@@ -27,11 +27,30 @@ impl Run {
         let libc = libc::get();
         let stack = match self.stacks.iter().position(|stack| stack.fits(size, libc)) {
             Some(at) => self.stacks.swap_remove(at),
-            None => return Stack::new(size, libc),
+            None => return self.new_stack(size, libc),
         };
         let (start, size) = stack.range();
         self.forget(start, size);
         Some(stack)
+    }
+
+    /// A stack that nobody has used in this run.
+    fn new_stack(&mut self, size: usize, libc: &Libc) -> Option<Stack> {
+        match self.spare.pop_if(|stack| stack.fits(size, libc)) {
+            Some(stack) => Some(stack),
+            None => Stack::new(size, libc),
+        }
+    }
+
+    /// The run is over: all threads are.
+    pub(crate) fn bury_all(&mut self) {
+        for task in 1..self.threads.len() as u32 {
+            if !self.threads[task as usize].buried {
+                self.bury(TaskId(task));
+            }
+        }
+        self.spare.append(&mut self.stacks);
+        self.spare.sort_unstable_by_key(|stack| core::cmp::Reverse(stack.range()));
     }
 
     fn is_over(&self, task: TaskId) -> bool {

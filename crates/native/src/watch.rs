@@ -163,12 +163,20 @@ impl Watch {
 }
 
 impl Analysis for Watch {
-    /// A process has one run only: everything is as it was made.
     fn begin(&mut self) {
         self.fingerprint.begin();
         self.clocks.begin();
         self.recorder.begin();
         self.lock_order.begin();
+        self.shadow.begin();
+        self.weak_orders = false;
+        self.races.clear();
+        self.reported.clear();
+        self.fallible = TaskSet::default();
+        self.unsettled = None;
+        self.atomic_time = 0;
+        self.found.races.clear();
+        self.found.shared.clear();
     }
 
     fn event(&mut self, event: &Event, world: &World) {

@@ -77,6 +77,19 @@ impl Planned {
         Planned { prefix: plan.prefix.decisions.clone(), position: 0, tail }
     }
 
+    /// Becomes the policy of another plan, in the same memory where that is worth it: the runs of a search are short,
+    /// and there are many.
+    pub fn renew(&mut self, plan: &Plan) {
+        match (&mut self.tail, &plan.tail) {
+            (AnyTail::Steps(old), Tail::Steps(new)) => {
+                old.renew(new, plan.seed);
+                self.prefix.clone_from(&plan.prefix.decisions);
+                self.position = 0;
+            }
+            _ => *self = Planned::new(plan),
+        }
+    }
+
     fn diverged(&self, expected: String, found: String) -> Box<Divergence> {
         Box::new(Divergence { step: 0, decision: self.position, expected, found })
     }

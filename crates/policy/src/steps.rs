@@ -33,6 +33,12 @@ impl Stepwise {
         Stepwise { plan, position: 0, choices: 0, asleep: None, dice: dice(seed), rng: Rng::new(seed) }
     }
 
+    /// Takes the steps of another plan, in the same memory.
+    pub(crate) fn renew(&mut self, plan: &Steps, seed: u64) {
+        self.plan.clone_from(plan);
+        self.restart(seed);
+    }
+
     fn diverged(&self, expected: String, found: String) -> Box<Divergence> {
         Box::new(Divergence { step: 0, decision: self.position, expected, found })
     }

@@ -80,6 +80,8 @@ pub struct Summary {
     /// Runs that a search has left: probably more than the first, about the second, probably fewer than the
     /// third.
     pub runs_left: Option<[u64; 3]>,
+    /// The time that went into a search itself, not into its runs.
+    pub search_seconds: f64,
     /// How many runs failed.
     pub failing_runs: u64,
     /// The distinct failures.

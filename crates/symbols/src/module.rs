@@ -76,6 +76,12 @@ impl Module {
         self.frames(offset.saturating_sub(1))
     }
 
+    /// The offset of a function, by the name that the linker knows or the one that people do.
+    pub fn function(&self, name: &str) -> Option<u64> {
+        let is = |symbol: &&Symbol| symbol.name == name || lines::demangled(&symbol.name) == name;
+        self.functions.iter().find(is).map(|symbol| symbol.offset)
+    }
+
     /// The global variable, static or constant that lies at an offset.
     pub fn variable(&self, offset: u64) -> Option<Variable> {
         let globals = self.globals.get_or_init(|| Globals::read(&self.dwarf));

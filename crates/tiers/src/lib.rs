@@ -58,6 +58,8 @@ pub const SWEEPS: &[Sweep] = &[
     sweep("count_indexer", 13, 15, "most tasks of indexer"),
     sweep("count_filesystem", 17, 19, "most tasks of filesystem"),
     sweep("count_increments", 6, 7, "most atomic increments"),
+    sweep("journal_readers", 13, 18, "readers of the search that is killed again and again"),
+    sweep("journal_kills", 8, 60, "times that it is killed"),
     sweep("rapos_experiments", 5, 25, "repetitions of each experiment of table 1"),
 ];
 

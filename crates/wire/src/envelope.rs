@@ -20,6 +20,7 @@ fn magic(what: What) -> &'static str {
         What::Failure => "raddle-failure ",
         What::Report => "raddle-report ",
         What::Hapset => "raddle-hapset ",
+        What::Journal => "raddle-journal ",
     }
 }
 
@@ -48,6 +49,19 @@ pub(crate) fn open(
     bytes: &[u8],
     readable: impl FnOnce(u16) -> Result<(), WireError>,
 ) -> Result<(u16, &[u8]), WireError> {
+    let (version, content, end) = open_front(what, bytes, readable)?;
+    if bytes.len() > end {
+        return Err(damaged(what, end, "there is more after it"));
+    }
+    Ok((version, content))
+}
+
+/// The same where more may follow; also, where the envelope ends.
+pub(crate) fn open_front(
+    what: What,
+    bytes: &[u8],
+    readable: impl FnOnce(u16) -> Result<(), WireError>,
+) -> Result<(u16, &[u8], usize), WireError> {
     let truncated = WireError::Truncated { what };
     let magic = magic(what).as_bytes();
     let Some(rest) = bytes.strip_prefix(magic) else {
@@ -64,17 +78,12 @@ pub(crate) fn open(
     let (length, rest) = bytes[start..].split_first_chunk::<4>().ok_or(truncated.clone())?;
     let (crc, content) = rest.split_first_chunk::<4>().ok_or(truncated.clone())?;
     let length = u32::from_le_bytes(*length) as usize;
-    if content.len() < length {
-        return Err(truncated);
-    }
-    if content.len() > length {
-        return Err(damaged(what, start + 8 + length, "there is more after it"));
-    }
+    let Some(content) = content.get(..length) else { return Err(truncated) };
     if checksum(&bytes[..start + 4], content) != *crc {
         let why = String::from("its checksum does not fit");
         return Err(WireError::Damaged { what, at: None, why });
     }
-    Ok((version, content))
+    Ok((version, content, start + 8 + length))
 }
 
 /// The content as the mirror type of its version. It passed the checksum, so whatever is wrong

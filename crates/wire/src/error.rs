@@ -16,6 +16,8 @@ pub enum What {
     Report,
     /// Learned HaPSets.
     Hapset,
+    /// The journal of a search.
+    Journal,
 }
 
 impl fmt::Display for What {
@@ -26,6 +28,7 @@ impl fmt::Display for What {
             What::Failure => "failure file",
             What::Report => "report of a run",
             What::Hapset => "HaPSet file",
+            What::Journal => "journal of a search",
         })
     }
 }

@@ -12,11 +12,21 @@ pub(crate) const DECISIONS_MAX: u64 = 1 << 26;
 
 /// Why bytes could not be unpacked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Unpack {
+pub enum Unpack {
     /// They end too early.
     End,
     /// They mean nothing.
     Nonsense(&'static str),
+}
+
+impl Unpack {
+    /// In words.
+    pub fn why(self) -> &'static str {
+        match self {
+            Unpack::End => "it ends too early",
+            Unpack::Nonsense(why) => why,
+        }
+    }
 }
 
 /// Appends a number, seven bits at a time.

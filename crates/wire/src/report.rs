@@ -5,8 +5,8 @@
 
 use crate::envelope;
 use crate::error::{What, WireError};
-use crate::v1;
 use crate::version::ReportVersion;
+use crate::{v1, v2};
 use alloc::string::String;
 use alloc::vec::Vec;
 use raddle_model::{ObjectInfo, SiteId, TaskId, Trace, Verdict};
@@ -95,14 +95,17 @@ pub struct RunReport {
 
 /// The bytes of a report.
 pub fn encode(report: &RunReport) -> Vec<u8> {
-    let content = v1::bytes(&v1::report::Report::from(report));
+    let content = v1::bytes(&v2::report::Report::from(report));
     envelope::seal(What::Report, ReportVersion::CURRENT.0, &[], &content)
 }
 
 /// The report of such bytes.
 pub fn decode(bytes: &[u8]) -> Result<RunReport, WireError> {
     let readable = |version| ReportVersion(version).check_readable_by(ReportVersion::CURRENT);
-    let (_, content) = envelope::open(What::Report, bytes, readable)?;
-    let report: v1::report::Report = envelope::parse(What::Report, content)?;
-    RunReport::try_from(report).map_err(|error| error.in_a(What::Report))
+    let (version, content) = envelope::open(What::Report, bytes, readable)?;
+    let report = match version {
+        1 => envelope::parse::<v1::report::Report>(What::Report, content)?.try_into(),
+        _ => envelope::parse::<v2::report::Report>(What::Report, content)?.try_into(),
+    };
+    report.map_err(|error: v1::Misfit| error.in_a(What::Report))
 }

@@ -5,6 +5,7 @@ mod hapset;
 mod native;
 mod rapos;
 mod rstest;
+mod search;
 mod speed;
 
 use crate::Exit;
@@ -22,6 +23,7 @@ pub(crate) struct Args {
 enum Bench {
     Hapset(hapset::Args),
     Rapos(rapos::Args),
+    Search(search::Args),
     Speed(speed::Args),
     Native(native::Args),
     Rstest(rstest::Args),
@@ -31,6 +33,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     match &args.bench {
         Bench::Hapset(args) => hapset::run(args),
         Bench::Rapos(args) => rapos::run(args),
+        Bench::Search(args) => search::run(args),
         Bench::Speed(args) => speed::run(args),
         Bench::Native(args) => native::run(args),
         Bench::Rstest(args) => rstest::run(args),

@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 /// The variable in a failure file that says which exit code is no failure.
 pub(crate) const EXPECT_EXIT: &[u8] = b"RADDLE_EXPECT_EXIT";
 
+/// The same for the function that control begins with.
+pub(crate) const BEGINNING: &[u8] = b"RADDLE_BEGINNING";
+
 /// How it was looked for.
 pub(crate) struct Search<'a> {
     /// Name of the strategy.
@@ -33,13 +36,15 @@ pub(crate) fn target(target: &NativeTarget, build_id: Vec<u8>) -> Target {
     let path = std::path::absolute(&program.path).unwrap_or_else(|_| program.path.clone());
     let own = [program.path.as_os_str().as_bytes().to_vec()];
     let arguments = program.arguments.iter().map(|argument| argument.as_bytes().to_vec());
+    let beginning = program.beginning.function();
+    let beginning = beginning.map(|name| (BEGINNING.to_vec(), name.as_bytes().to_vec()));
     let expected = target.expected_exit().map(|code| (EXPECT_EXIT.to_vec(), code.to_string().into_bytes()));
     Target::Native {
         path: path.as_os_str().as_bytes().to_vec(),
         build_id,
         argv: own.into_iter().chain(arguments).collect(),
         // The program gets the environment of whoever replays it: what is in it may be secret.
-        env: expected.into_iter().collect(),
+        env: expected.into_iter().chain(beginning).collect(),
         stdin: program.stdin.clone(),
     }
 }

@@ -7,5 +7,5 @@ mod sampling;
 mod server;
 mod target;
 
-pub(crate) use server::Program;
+pub(crate) use server::{Beginning, Program};
 pub(crate) use target::NativeTarget;

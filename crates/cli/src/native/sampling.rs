@@ -2,6 +2,7 @@
 //! number of servers changes nothing but the time.
 
 use super::server::{Reply, Server};
+use crate::interrupt;
 use raddle_explore::target::{Flow, TargetError};
 use raddle_model::Plan;
 use raddle_native::server::reply;
@@ -9,10 +10,13 @@ use std::ops::Range;
 
 /// Runs that are asked for at a time: enough that asking costs nothing, few enough that nobody waits for long.
 const BLOCK: u64 = 64;
+/// The same where all of them are done in one process, and that is what costs.
+const REPEATED_BLOCK: u64 = 4096;
 
 /// Which runs a server has still to do.
 struct Dealt {
     runs: Range<u64>,
+    block: u64,
     servers: u64,
 }
 
@@ -20,8 +24,8 @@ impl Dealt {
     /// The next block, and where the one after it begins.
     fn next(&mut self, end: u64) -> Option<Range<u64>> {
         let start = self.runs.start;
-        self.runs.start += BLOCK * self.servers;
-        (start < end).then(|| start..(start + BLOCK).min(end))
+        self.runs.start += self.block * self.servers;
+        (start < end).then(|| start..(start + self.block).min(end))
     }
 }
 
@@ -30,16 +34,22 @@ pub(super) fn sample(
     servers: &mut [Server],
     plan: &Plan,
     runs: Range<u64>,
+    repeated: bool,
     mut each: impl FnMut(&Reply) -> Result<Flow, TargetError>,
 ) -> Result<(), TargetError> {
+    if interrupt::is_asked() {
+        // Servers may still be at work for a batch that nobody waits for any more.
+        return Ok(());
+    }
     let count = servers.len() as u64;
-    let share = |server: u64| Dealt { runs: runs.start + server * BLOCK..runs.end, servers: count };
+    let block = if repeated { REPEATED_BLOCK } else { BLOCK };
+    let share = |server: u64| Dealt { runs: runs.start + server * block..runs.end, block, servers: count };
     let mut shares: Vec<Dealt> = (0..count).map(share).collect();
     // Whether a server is at work.
     let mut busy = vec![false; servers.len()];
     for (at, server) in servers.iter_mut().enumerate() {
         if let Some(block) = shares[at].next(runs.end) {
-            server.request(plan, block, false)?;
+            server.sample(plan, block, repeated)?;
             busy[at] = true;
         }
     }
@@ -57,7 +67,7 @@ pub(super) fn sample(
         }
         busy[at] = false;
         if let Some(block) = shares[at].next(runs.end) {
-            servers[at].request(plan, block, false)?;
+            servers[at].sample(plan, block, repeated)?;
             busy[at] = true;
         }
         at = (at + 1) % servers.len();

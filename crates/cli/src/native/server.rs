@@ -1,19 +1,23 @@
 //! The controller's side of a fork server: a program that was started and waits for plans. What the messages look
-//! like is said in `crates/native/src/server.rs`.
+//! like is said in `crates/native/src/server`.
 
 use crate::interrupt;
+use crate::problem::Problem;
 use raddle_explore::target::TargetError;
 use raddle_model::Plan;
-use raddle_native::server::{CAPTURED, REPLY, REQUEST, VARIABLE, reply, request};
+use raddle_native::server::{
+    BIND_NOW, CAPTURED, FROM_MAIN, REPEATED, REPLY, REQUEST, VARIABLE, reply, request,
+};
+use raddle_symbols::Module;
 use raddle_wire::plan;
-use std::ffi::OsString;
+use std::ffi::{CStr, OsString};
 use std::fs::File;
 use std::io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
-use std::io::{self, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::ops::Range;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -28,6 +32,48 @@ pub(crate) struct Program {
     pub(crate) stdin: Vec<u8>,
     /// Time without any operation after which a run counts as hanging.
     pub(crate) hang: Duration,
+    /// Where control begins.
+    pub(crate) beginning: Beginning,
+    /// Whether runs are repeated in one process: it must not begin with the process.
+    pub(crate) repeated: bool,
+}
+
+/// Where control begins.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Beginning {
+    /// With the process: constructors are part of each run.
+    #[default]
+    Process,
+    /// With main.
+    Main,
+    /// With a function that is called in place of main: its name, and its offset in the executable.
+    Entry(String, u64),
+}
+
+impl Beginning {
+    /// At a function; `main` is main.
+    pub(crate) fn at(path: &Path, function: &str) -> Result<Beginning, Problem> {
+        if function == "main" {
+            return Ok(Beginning::Main);
+        }
+        let module = Module::open(path).map_err(|error| Problem::new(error.to_string(), ""))?;
+        match module.function(function) {
+            Some(offset) => Ok(Beginning::Entry(function.to_owned(), offset)),
+            None => Err(Problem::new(
+                format!("{} has no function `{function}`", path.display()),
+                "is the name spelled as in the source? A static function that is never called is left out",
+            )),
+        }
+    }
+
+    /// The function, if it is not the process that it begins with.
+    pub(crate) fn function(&self) -> Option<&str> {
+        match self {
+            Beginning::Process => None,
+            Beginning::Main => Some("main"),
+            Beginning::Entry(name, _) => Some(name),
+        }
+    }
 }
 
 /// How long a program may take to be loaded.
@@ -39,8 +85,9 @@ const LOOK: Duration = Duration::from_millis(50);
 /// A program that waits for plans. It ends when this is dropped.
 pub(super) struct Server {
     child: Child,
-    stream: UnixStream,
+    stream: BufReader<UnixStream>,
     hang: Duration,
+    beginning: Beginning,
     stdout: PathBuf,
     stderr: PathBuf,
     // Holds the socket and what the program writes; removed at the end.
@@ -73,9 +120,13 @@ impl Server {
         std::fs::write(&stdin, &program.stdin).map_err(io_error("no temporary file"))?;
         let listener = UnixListener::bind(&socket).map_err(io_error("no socket for the program"))?;
         let create = |path: &PathBuf| File::create(path).map_err(io_error("no temporary file"));
-        let variable = VARIABLE.to_str().expect("a name in ASCII");
+        let text = |text: &'static CStr| text.to_str().expect("ASCII");
         let mut command = Command::new(&program.path);
-        command.args(&program.arguments).env(variable, &socket);
+        command.args(&program.arguments).env(text(VARIABLE), &socket);
+        let [name, value] = BIND_NOW.map(text);
+        if std::env::var_os(name).is_none() {
+            command.env(name, value);
+        }
         // Ctrl-C is for us: who asks us to stop wants to know what was found until then.
         command.process_group(0);
         command.stdin(File::open(&stdin).map_err(io_error("no temporary file"))?);
@@ -86,7 +137,10 @@ impl Server {
         let mut started = Started { child: Some(child) };
         let stream = started.accept(&listener, program)?;
         let child = started.child.take().expect("it has just been started");
-        let mut server = Server { child, stream, hang: program.hang, stdout, stderr, _directory: directory };
+        let (hang, beginning) = (program.hang, program.beginning.clone());
+        // Reports of quick runs come many at a time.
+        let stream = BufReader::with_capacity(1 << 16, stream);
+        let mut server = Server { child, stream, hang, beginning, stdout, stderr, _directory: directory };
         let ready = server.receive()?;
         if ready.kind != reply::READY {
             return Err(server.unfit(&ready));
@@ -101,19 +155,33 @@ impl Server {
         ))
     }
 
-    /// Asks for runs.
-    pub(super) fn request(&mut self, plan: &Plan, runs: Range<u64>, record: bool) -> Result<(), TargetError> {
-        let bytes = plan::encode(plan);
-        let kind = if record { request::RECORD } else { request::SAMPLE };
-        self.send(kind, &bytes, runs)
+    /// Asks for a run in full.
+    pub(super) fn record(&mut self, plan: &Plan) -> Result<(), TargetError> {
+        self.send(request::RECORD, &plan::encode(plan), 0..1, false)
+    }
+
+    /// Asks for runs, all in one process or each in its own.
+    pub(super) fn sample(
+        &mut self,
+        plan: &Plan,
+        runs: Range<u64>,
+        repeated: bool,
+    ) -> Result<(), TargetError> {
+        self.send(request::SAMPLE, &plan::encode(plan), runs, repeated)
     }
 
     /// Asks to leave out the rest.
     pub(super) fn stop(&mut self) -> Result<(), TargetError> {
-        self.send(request::STOP, &[], 0..0)
+        self.send(request::STOP, &[], 0..0, false)
     }
 
-    fn send(&mut self, kind: u32, plan: &[u8], runs: Range<u64>) -> Result<(), TargetError> {
+    fn send(&mut self, kind: u32, plan: &[u8], runs: Range<u64>, repeated: bool) -> Result<(), TargetError> {
+        let (from_main, entry) = match self.beginning {
+            Beginning::Process => (0, 0),
+            Beginning::Main => (FROM_MAIN, 0),
+            Beginning::Entry(_, offset) => (FROM_MAIN, offset),
+        };
+        let flags = CAPTURED | from_main | if repeated { REPEATED } else { 0 };
         let hang_ms = u32::try_from(self.hang.as_millis()).unwrap_or(u32::MAX);
         let mut message = Vec::with_capacity(REQUEST + plan.len());
         message.extend(kind.to_le_bytes());
@@ -121,9 +189,10 @@ impl Server {
         message.extend(runs.start.to_le_bytes());
         message.extend(runs.end.to_le_bytes());
         message.extend(hang_ms.to_le_bytes());
-        message.extend(CAPTURED.to_le_bytes());
+        message.extend(flags.to_le_bytes());
+        message.extend(entry.to_le_bytes());
         message.extend(plan);
-        self.stream.write_all(&message).map_err(|_| self.gone())
+        self.stream.get_mut().write_all(&message).map_err(|_| self.gone())
     }
 
     /// What the server says next.

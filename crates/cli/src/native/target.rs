@@ -17,6 +17,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+/// Of the runs that are done in one process, every so many is done in a process of its own, too.
+const CHECK_EVERY: u64 = 1_000;
+
 /// A native program.
 ///
 /// Runs are sampled on some servers and recorded on another: each has drawn an address layout of its own, so a run
@@ -164,6 +167,31 @@ impl NativeTarget {
         RaceFound { sites: race.sites, message }
     }
 
+    /// A run that was one of many in its process is done in a process of its own: the two must agree.
+    fn check(&mut self, plan: &Plan, digest: &mut Digest) -> Result<(), TargetError> {
+        self.recorder.sample(plan, digest.run..digest.run + 1, false)?;
+        let reply = self.recorder.receive()?;
+        let (alone, _) = self.digest(&reply, digest.run, digest.seed)?;
+        let done = self.recorder.receive()?;
+        assert!(done.kind == reply::DONE, "raddle bug: one run was asked for and there is more");
+        let differ = alone.fingerprint != digest.fingerprint
+            || alone.steps != digest.steps
+            || alone.verdict != digest.verdict;
+        if differ {
+            digest.verdict = Verdict::Failed(Failure {
+                kind: FailureKind::Nondeterminism,
+                message: format!(
+                    "run {} is another one in a process of its own: {} steps there, {} here. The program keeps \
+                     something from one call to the next; run it with --isolation fork",
+                    digest.run, alone.steps, digest.steps
+                ),
+                tasks: Vec::new(),
+                sites: Vec::new(),
+            });
+        }
+        Ok(())
+    }
+
     /// The first run of a campaign is done on the other server, too, whether it fails or not: the two must agree.
     fn compare(&mut self, plan: &Plan, digest: &mut Digest) -> Result<(), TargetError> {
         let again = self.run(&Plan { seed: digest.seed, ..plan.clone() })?.digest;
@@ -240,7 +268,7 @@ fn cycle(edges: Vec<report::Edge>) -> CycleFound {
 
 impl Target for NativeTarget {
     fn run(&mut self, plan: &Plan) -> Result<Run, TargetError> {
-        self.recorder.request(plan, 0..1, true)?;
+        self.recorder.record(plan)?;
         let reply = self.recorder.receive()?;
         let (digest, recorded) = self.digest(&reply, 0, plan.seed)?;
         self.output = self.recorder.output();
@@ -259,10 +287,13 @@ impl Target for NativeTarget {
 
     fn sample(&mut self, plan: &Plan, runs: Range<u64>, sink: &mut dyn Sink) -> Result<(), TargetError> {
         let mut samplers = std::mem::take(&mut self.samplers);
-        let result = sampling::sample(&mut samplers, plan, runs, |reply| {
+        let repeated = self.program.repeated;
+        let result = sampling::sample(&mut samplers, plan, runs, repeated, |reply| {
             let (mut digest, _) = self.digest(reply, reply.run, Rng::seed_of_run(plan.seed, reply.run))?;
             if reply.run == 0 {
                 self.compare(plan, &mut digest)?;
+            } else if repeated && reply.run.is_multiple_of(CHECK_EVERY) {
+                self.check(plan, &mut digest)?;
             }
             if let Some(log) = &mut self.log {
                 log.run(&digest)?;

@@ -71,7 +71,7 @@ fn native_measures_every_figure() {
     let arguments = "bench native --accesses 1000 --atomics 1000 --runs 20 --memory-runs 50 --format json";
     let json = run(scratch.path(), &arguments.split(' ').collect::<Vec<_>>()).expect_code(0).json();
     let figures = json["figures"].as_array().expect("figures");
-    assert_eq!((&json["schema"], figures.len()), (&"raddle.bench.native.v1".into(), 4), "{json}");
+    assert_eq!((&json["schema"], figures.len()), (&"raddle.bench.native.v1".into(), 5), "{json}");
     assert!(figures.iter().all(|figure| figure["value"].is_number() && figure["met"].is_boolean()), "{json}");
     assert!(!json["memory"].as_array().expect("memory").is_empty(), "{json}");
 }

@@ -7,5 +7,6 @@ mod calls;
 mod campaigns;
 mod classes;
 mod determinism;
+mod isolation;
 mod support;
 mod verdicts;

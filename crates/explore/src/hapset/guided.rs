@@ -119,14 +119,14 @@ impl Guided {
     }
 
     /// Goes back for what was never seen: each operation is held against the steps that it races with.
-    fn go_back(&mut self, new: usize) {
+    fn go_back(&mut self, new: usize, plan: &Plan, trace: &Trace) {
         let done = (new..self.path.stops.len()).map(|step| self.path.at(step));
         let all: Vec<Pending> = done.chain(self.path.left()).collect();
         for later in all {
             let since = self.path.last_own(&later);
-            let mut rivals = Vec::new();
-            self.path.each_rival(&later, |step| rivals.push(step));
-            for earlier in rivals {
+            let mut below = self.path.end(&later);
+            while let Some(earlier) = self.path.rival(&later, below) {
+                below = earlier;
                 let stop = &self.path.stops[earlier];
                 // The end of the process is no access; but it cuts off whatever was left to do.
                 let end = (stop.op.kind == Kind::End).then_some(Pair {
@@ -137,7 +137,7 @@ impl Guided {
                 let Some(pair) = pair(stop.task, &stop.op, later.task, &later.op).or(end) else { continue };
                 if !self.known.contains(&pair)
                     && earlier >= self.floor
-                    && self.path.is_possible_without(earlier, &later)
+                    && self.path.is_possible_without(earlier, &later, plan, trace)
                 {
                     self.wish(earlier, &later, pair);
                     if earlier < since {
@@ -196,12 +196,13 @@ impl Guided {
 
     /// A value that nobody has chosen there, as the choices of the last step up to it.
     fn new_value(&mut self) -> Option<Vec<u32>> {
-        let stop = &self.path.stops[self.nodes.len() - 1];
-        for (at, &(arity, _)) in stop.choices.iter().enumerate().rev() {
+        let number = self.nodes.len() - 1;
+        let (stop, choices) = (&self.path.stops[number], self.path.choices(number));
+        for (at, &(arity, _)) in choices.iter().enumerate().rev() {
             let tried = self.values.range((stop.op.site, at, 0)..=(stop.op.site, at, u32::MAX)).count();
             for value in (0..arity).take(if tried < VALUES_MAX { VALUES_MAX } else { 0 }) {
                 if self.values.insert((stop.op.site, at, value)) {
-                    let before = stop.choices[..at].iter().map(|&(_, value)| value);
+                    let before = choices[..at].iter().map(|&(_, value)| value);
                     return Some(before.chain([value]).collect());
                 }
             }
@@ -244,54 +245,56 @@ impl Guided {
             for pair in &why {
                 *self.tried.entry(*pair).or_insert(0) += 1;
             }
-            let Request { steps, .. } = self.turn(Step { task, choices: Vec::new() });
-            self.put_off.push_back(PutOff { steps, why });
+            let mut request = Request::default();
+            self.turn(Step { task, choices: Vec::new() }, &mut request);
+            self.put_off.push_back(PutOff { steps: request.steps, why });
         }
     }
 
     /// The next run that was put off, if nobody has seen meanwhile what it is for.
-    fn resume(&mut self) -> Option<Request> {
+    fn resume(&mut self, request: &mut Request) -> bool {
         while let Some(PutOff { steps, why }) = self.put_off.pop_front() {
             if why.iter().any(|pair| !self.known.contains(pair)) {
                 self.floor = steps.len();
-                return Some(Request::new(steps));
+                request.steps = steps;
+                return true;
             }
         }
-        None
+        false
     }
 
     /// The run that takes another last step.
-    fn turn(&self, step: Step) -> Request {
-        let mut steps: Vec<Step> = (0..self.nodes.len() - 1).map(|number| self.path.step(number)).collect();
-        steps.push(step);
-        Request::new(steps)
+    fn turn(&self, step: Step, request: &mut Request) -> bool {
+        self.path.write_steps(self.nodes.len() - 1, &mut request.steps);
+        request.steps.push(step);
+        true
     }
 }
 
 impl Search for Guided {
-    fn next(&mut self) -> Option<Request> {
+    fn next(&mut self, request: &mut Request) -> bool {
         if self.training > 0 {
-            let seed = Rng::seed_of_run(self.seed, self.training);
-            return Some(Request { random: Some(seed), ..Request::new(vec![Step::default()]) });
+            request.random = Some(Rng::seed_of_run(self.seed, self.training));
+            return true;
         }
         if !self.begun {
             self.begun = true;
-            return Some(Request::new(vec![Step::default()]));
+            return true;
         }
         while let Some(number) = self.nodes.len().checked_sub(1) {
             if let Some(choices) = self.new_value() {
                 let step = Step { choices, ..self.path.step(number) };
-                return Some(self.turn(step));
+                return self.turn(step, request);
             }
             if let Some(task) = self.fulfil() {
-                return Some(self.turn(Step { task, choices: Vec::new() }));
+                return self.turn(Step { task, choices: Vec::new() }, request);
             }
             self.nodes.pop();
             if self.nodes.len() <= self.floor {
                 self.nodes.clear();
             }
         }
-        self.resume()
+        self.resume(request)
     }
 
     fn learn(&mut self, plan: &Plan, trace: &Trace, verdict: &Verdict) {
@@ -304,11 +307,11 @@ impl Search for Guided {
             return;
         }
         let old = self.nodes.len().saturating_sub(1);
-        self.path.follow(trace, plan.spurious_max, old);
+        self.path.follow(trace, old);
         self.nodes.resize(self.path.stops.len().max(old), Node::default());
         for number in old..self.path.stops.len() {
             let stop = &self.path.stops[number];
-            for (at, &(_, value)) in stop.choices.iter().enumerate() {
+            for (at, &(_, value)) in self.path.choices(number).iter().enumerate() {
                 self.values.insert((stop.op.site, at, value));
             }
             let name = self.path.names[stop.task.index()];
@@ -321,7 +324,7 @@ impl Search for Guided {
                 node.done.push(name);
             }
         }
-        self.go_back(old);
+        self.go_back(old, plan, trace);
     }
 
     fn restart(&mut self) {

@@ -116,9 +116,32 @@ pub struct Shadow {
     now: u64,
     // Records that there was no room for.
     thrown_out: usize,
+    // Cells that are to be cleared before another run, if there will be one in this process.
+    used: Vec<*mut Cell>,
+    reusable: bool,
 }
 
 impl Shadow {
+    /// Makes room for what runs will need, before they begin.
+    pub fn reserve(&mut self) {
+        self.pages.reserve();
+    }
+
+    /// Another run begins.
+    pub fn begin(&mut self) {
+        for cell in self.used.drain(..) {
+            // SAFETY: cells stay where they are.
+            unsafe { (*cell).clear() };
+        }
+        self.now = 0;
+        self.thrown_out = 0;
+    }
+
+    /// There will be several runs in this process.
+    pub fn reuse(&mut self) {
+        self.reusable = true;
+    }
+
     /// The task that runs, or its time, may be another from now on.
     #[inline(always)]
     pub fn moved(&mut self) {
@@ -156,6 +179,10 @@ impl Shadow {
             let offset = at - granule;
             let key = Key::new(now, offset, upto - at, how);
             let cell = &mut self.pages.make(granule).0[granule % PAGE / GRANULE];
+            cell.claim();
+            if self.reusable && cell.is_empty() {
+                self.used.push(cell);
+            }
             let full = cell.note(key, offset, site, heard, self.thrown_out, findings);
             self.thrown_out += usize::from(full);
             at = upto;

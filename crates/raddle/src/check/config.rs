@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Variables that a check reads; then those that are set by the `raddle` command or by this project's
 /// own tests.
-const KNOWN: [&str; 12] = [
+const KNOWN: [&str; 13] = [
     "RADDLE_STRATEGY",
     "RADDLE_RUNS",
     "RADDLE_TIME",
@@ -20,6 +20,7 @@ const KNOWN: [&str; 12] = [
     "RADDLE_BODY",
     "RADDLE_OUT",
     "RADDLE_HAPSET",
+    "RADDLE_JOURNAL",
     "RADDLE_RESULT",
     "RADDLE_TIER",
 ];
@@ -44,6 +45,8 @@ pub(crate) struct Config {
     pub(crate) hapsets: bool,
     /// Where they are kept.
     pub(crate) hapset_file: Option<PathBuf>,
+    /// Where a search keeps its journal.
+    pub(crate) journal: Option<PathBuf>,
     /// What the code calls the body.
     pub(crate) name: Option<String>,
     /// What the body is called: its name, or where it is checked.
@@ -77,6 +80,7 @@ impl Default for Config {
             out: PathBuf::from("raddle-out"),
             hapsets: false,
             hapset_file: None,
+            journal: None,
             name: None,
             body: String::new(),
             test: String::new(),
@@ -122,6 +126,9 @@ impl Config {
             self.hapset_file = Some(PathBuf::from(file));
         }
         self.hapsets |= self.hapset_file.is_some();
+        if let Some(file) = variable("RADDLE_JOURNAL") {
+            self.journal = Some(PathBuf::from(file));
+        }
         // A test may check several bodies: what is to be replayed belongs to one of them.
         let mine = variable("RADDLE_BODY").is_none_or(|body| body == self.body);
         if mine {
@@ -164,7 +171,7 @@ fn warn_of_unknown() {
             if name.starts_with("RADDLE_") && !KNOWN.contains(&&*name) {
                 eprintln!(
                     "raddle: warning: {name} is no variable of raddle's. Known are {}",
-                    KNOWN[..10].join(", ")
+                    KNOWN[..11].join(", ")
                 );
             }
         }

@@ -5,6 +5,7 @@ mod ending;
 mod error;
 pub(crate) mod files;
 pub(crate) mod hapsets;
+mod journal;
 mod outcome;
 pub(crate) mod recorded;
 mod replay;
@@ -62,7 +63,7 @@ pub fn replay(recorded: &str, body: impl Fn() + Send + Sync + 'static) {
 
 /// How to check. The environment has the last word: `RADDLE_STRATEGY`, `RADDLE_RUNS`,
 /// `RADDLE_TIME`, `RADDLE_SEED`, `RADDLE_JOBS`, `RADDLE_REPLAY`, `RADDLE_OUT`,
-/// `RADDLE_HAPSET`.
+/// `RADDLE_HAPSET`, `RADDLE_JOURNAL`.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is checked before `run`"]
 pub struct Check {
@@ -186,6 +187,14 @@ impl Check {
         self
     }
 
+    /// The journal of a systematic search: a file that is written after every run. A check that finds one goes on
+    /// where the interrupted search was, however that ended, and repeats at most the run that was in flight. Once the
+    /// search is over the file is removed. The journal of another build or another setting is refused.
+    pub fn journal(mut self, file: impl Into<PathBuf>) -> Check {
+        self.config.journal = Some(file.into());
+        self
+    }
+
     /// What the body is called in failure files; by default the test's path.
     pub fn name(mut self, name: &str) -> Check {
         self.config.name = Some(name.to_owned());
@@ -254,6 +263,10 @@ fn explore(config: &Config, body: Body) -> Result<Report, Error> {
         }
         other => explorer(other, config.plan()),
     };
+    let resumed = match &config.journal {
+        Some(file) => journal::keep(config, file, &mut *explorer, &mut target)?,
+        None => 0,
+    };
     let limits = Limits { runs: config.runs, stop_after: config.stop_after, races: config.races };
     let mut calls = 0u32;
     let mut time_is_up = || {
@@ -262,10 +275,14 @@ fn explore(config: &Config, body: Body) -> Result<Report, Error> {
         calls.is_multiple_of(64) && begun.elapsed() >= config.time
     };
     let summary = campaign::run(&mut target, &mut *explorer, &limits, &mut time_is_up, &mut |_| ())?;
-    if summary.not_controlled && summary.failures.is_empty() {
+    if summary.not_controlled && summary.failures.is_empty() && resumed == 0 {
         return Err(Error::NotControlled);
     }
     let mut notes = Vec::new();
+    if resumed > 0 {
+        notes.push(format!("the search went on after {resumed} runs; the figures are of what was run since"));
+    }
+    notes.extend(explorer.trouble());
     if let Some(file) = &config.hapset_file {
         // What the runs found matters more than that.
         let kept = hapsets::keep(file, &config.body, &summary.hapsets);
@@ -284,7 +301,8 @@ fn explore(config: &Config, body: Body) -> Result<Report, Error> {
             config.jobs
         ));
     }
-    outcome::report(config, &target, summary, begun.elapsed().as_secs_f64(), notes)
+    let report = outcome::report(config, &target, summary, begun.elapsed().as_secs_f64(), notes)?;
+    Ok(report.after(resumed))
 }
 
 impl Config {

@@ -90,6 +90,7 @@ pub struct Report {
     summary: raddle_report::Summary,
     found: Vec<Found>,
     warnings: Vec<Warning>,
+    resumed_after: u64,
 }
 
 impl Report {
@@ -116,6 +117,16 @@ impl Report {
     /// Number of runs.
     pub fn runs(&self) -> u64 {
         self.summary.runs
+    }
+
+    /// Number of runs of the interrupted search that this one went on with; they are not among [`Report::runs`].
+    pub fn resumed_after(&self) -> u64 {
+        self.resumed_after
+    }
+
+    /// The same report of a search that had so many runs before.
+    pub(crate) fn after(self, runs: u64) -> Report {
+        Report { resumed_after: runs, ..self }
     }
 
     /// How many of them failed.
@@ -150,6 +161,11 @@ impl Report {
             raddle_report::Exhausted::Within(bounds) => Some(bounds),
             _ => None,
         }
+    }
+
+    /// The time that went into a search itself, not into its runs, in seconds; 0 for a strategy that is none.
+    pub fn search_seconds(&self) -> f64 {
+        self.summary.search_seconds
     }
 
     /// HaPSet coverage: number of pairs of statements; `None` if it was not measured.
@@ -229,6 +245,7 @@ pub(crate) fn report(
         runs_left: summary
             .outlook
             .map(|left| [left.low, left.about, left.high].map(|runs| runs.round() as u64)),
+        search_seconds: summary.search_time.as_secs_f64(),
         failing_runs: progress.failing_runs,
         failures: found.iter().map(listed).collect(),
         warnings: warnings.iter().map(Warning::summary).collect(),
@@ -236,7 +253,7 @@ pub(crate) fn report(
         seconds,
         weak_orders: summary.weak_orders,
     };
-    Ok(Report { summary, found, warnings })
+    Ok(Report { summary, found, warnings, resumed_after: 0 })
 }
 
 /// A report of one run that was replayed.
@@ -253,7 +270,7 @@ pub(crate) fn of_one(config: &Config, found: Option<Found>, steps: u64, seconds:
         seconds,
         ..raddle_report::Summary::default()
     };
-    Report { summary, found: found.into_iter().collect(), warnings: Vec::new() }
+    Report { summary, found: found.into_iter().collect(), warnings: Vec::new(), resumed_after: 0 }
 }
 
 /// A found failure with its file and the lines to copy.

@@ -183,12 +183,17 @@ impl Target for LibraryTarget {
                 let plan = searching.plan.take().ok_or_else(|| bug("nothing hangs"))?;
                 let number = runs.start + searching.runs.len() as u64;
                 let digest = Digest { seed: plan.seed, ..self.hung(0, &plan, number) };
-                searching.learn(plan, digest, &Trace::default());
+                searching.learn(&plan, digest, &Trace::default());
             }
         }
         let mut searching = lock(&searching);
         let search = searching.search.take().ok_or_else(|| bug("the search is lost"))?;
-        Ok(Searched { search, runs: core::mem::take(&mut searching.runs), over: searching.over })
+        Ok(Searched {
+            search,
+            runs: core::mem::take(&mut searching.runs),
+            over: searching.over,
+            spent: searching.spent,
+        })
     }
 
     fn place(&self, site: SiteId) -> Place {

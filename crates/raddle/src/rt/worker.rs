@@ -57,15 +57,18 @@ pub(super) struct Searching {
     pub(super) runs: Vec<SearchRun>,
     pub(super) over: bool,
     /// What is being run.
-    pub(super) plan: Option<Plan>,
+    pub(super) plan: Option<Arc<Plan>>,
+    /// The time that went into the search itself.
+    pub(super) spent: Duration,
 }
 
 impl Searching {
     pub(super) fn new(search: Box<dyn Searcher>) -> Searching {
-        Searching { search: Some(search), runs: Vec::new(), over: false, plan: None }
+        Searching { search: Some(search), runs: Vec::new(), over: false, plan: None, spent: Duration::ZERO }
     }
 
-    fn next(&mut self) -> Option<Plan> {
+    fn next(&mut self) -> Option<Arc<Plan>> {
+        self.plan = None;
         let plan = self.search.as_mut()?.next();
         self.over = plan.is_none();
         self.plan.clone_from(&plan);
@@ -73,9 +76,9 @@ impl Searching {
     }
 
     /// Whether there is something to look at.
-    pub(super) fn learn(&mut self, plan: Plan, digest: Digest, trace: &Trace) -> bool {
+    pub(super) fn learn(&mut self, plan: &Plan, digest: Digest, trace: &Trace) -> bool {
         if let Some(search) = &mut self.search {
-            search.learn(&plan, &digest, trace);
+            search.learn(plan, &digest, trace);
         }
         let run = SearchRun::new(plan, digest, trace);
         let look = run.again.is_some();
@@ -184,22 +187,27 @@ impl Worker {
     fn search(&self, state: &mut Inner, searching: &Mutex<Searching>, numbers: Range<u64>) {
         state.engine.analysis_mut().recorder = None;
         let begun = Instant::now();
+        let mut running = Duration::ZERO;
+        let mut trace = Trace::default();
         for number in numbers {
-            let Some(plan) = lock(searching).next() else { return };
-            *state.engine.policy_mut() = Planned::new(&plan);
+            let Some(plan) = lock(searching).next() else { break };
+            state.engine.policy_mut().renew(&plan);
+            let run_began = Instant::now();
             let digest = self.one(state, &plan, number, plan.seed, false);
-            let trace = state.engine.search_trace();
+            let run_ended = Instant::now();
+            state.engine.write_search_trace(&mut trace);
             let mut searching = lock(searching);
             if self.stop.load(Ordering::Relaxed) {
                 // It was given up as hanging, and the search goes on elsewhere.
                 return;
             }
-            let stop = searching.learn(plan, digest, &trace) || state.retired;
-            let full = searching.runs.len() >= CHUNK_RUNS;
-            if stop || full || number.is_multiple_of(16) && begun.elapsed() > CHUNK_TIME {
-                return;
+            let stop = searching.learn(&plan, digest, &trace) || state.retired;
+            running += run_ended - run_began;
+            if stop || searching.runs.len() >= CHUNK_RUNS || run_ended - begun > CHUNK_TIME {
+                break;
             }
         }
+        lock(searching).spent += begun.elapsed() - running;
     }
 
     fn one(&self, state: &mut Inner, plan: &Plan, run: u64, seed: u64, record: bool) -> Digest {

@@ -17,6 +17,7 @@ fn summary() -> Summary {
         hapset: None,
         exhausted: Exhausted::No,
         runs_left: None,
+        search_seconds: 0.0,
         failing_runs: 3,
         failures: vec![Found {
             kind: "deadlock".into(),
@@ -157,6 +158,7 @@ fn a_summary_for_tools_is_one_line() {
           "program": "bank::transfers",
           "runs": 10000,
           "runs_left": null,
+          "search_seconds": 0.0,
           "runs_per_second": 40000.0,
           "schema": "raddle.summary.v1",
           "seconds": 0.25,

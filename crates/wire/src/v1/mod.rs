@@ -6,6 +6,7 @@
 
 pub(crate) mod failure;
 pub(crate) mod hapset;
+pub(crate) mod journal;
 pub(crate) mod op;
 pub(crate) mod plan;
 pub(crate) mod report;

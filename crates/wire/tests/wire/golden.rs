@@ -82,3 +82,18 @@ fn reports() {
         }
     }
 }
+
+/// Since version 2 a report has what a search wants to know.
+#[test]
+fn reports_of_searches() {
+    let value = samples::searched();
+    let now = report::encode(&value);
+    for version in 2..=ReportVersion::CURRENT.0 {
+        let file = format!("report-{version}-searched.bin");
+        let stored = golden(&file, &now);
+        assert_eq!(report::decode(&stored), Ok(value.clone()), "{file}");
+        if version == ReportVersion::CURRENT.0 {
+            assert_eq!(stored, now, "{file}: the format changed without a new version");
+        }
+    }
+}

@@ -4,5 +4,6 @@ mod any;
 mod damage;
 mod golden;
 mod hapsets;
+mod journals;
 mod samples;
 mod schedules;

@@ -1,7 +1,9 @@
 //! Values for the tests: small plans and failures like real ones, of which the golden files are
 //! made. To change them is to change golden files of released versions: add new ones instead.
 
+use raddle_model::objects::{State, barrier, channel, condvar, mutex, once, rwlock, semaphore};
 use raddle_model::plan::{Contended, Covered, Step, Steps, Switch, TaskWeight, Weights, Wishes};
+use raddle_model::trace::{Chosen, Log, Picked, Reached};
 use raddle_model::{
     Decision, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op, Order, Outcome, Plan, PointSet,
     Schedule, SiteId, Span, SpinMode, Tail, TaskId, TimeMode, Trace, Verdict,
@@ -316,4 +318,44 @@ pub(crate) fn recorded() -> RunReport {
 fn call(task: u32, site: u32, callers: &[u32]) -> report::Call {
     let callers = callers.iter().map(|&site| SiteId(site)).collect();
     report::Call { task: TaskId(task), site: SiteId(site), callers }
+}
+
+/// A run of a search, with objects of every kind.
+pub(crate) fn searched() -> RunReport {
+    let mut report = recorded();
+    let recorded = report.recorded.as_mut().expect("a recorded run");
+    let task = TaskId(0);
+    let picked = |event, objects| Picked { event, objects, enabled: [task].into_iter().collect() };
+    recorded.trace.log = Log {
+        picks: vec![picked(0, 2), picked(1, 13)],
+        chosen: vec![Chosen { pick: 1, arity: 300, value: 2 }],
+        objects: vec![
+            State::Task { task, exited: false },
+            State::Token(true),
+            State::Mutex(mutex::Mutex { owner: Some(task), depth: 2, recursive: true }),
+            State::RwLock(rwlock::RwLock { writer: None, readers: vec![task] }),
+            State::Condvar(condvar::Condvar { waiters: vec![task] }),
+            State::Semaphore(semaphore::Semaphore { permits: 1 << 40 }),
+            State::Barrier(barrier::Barrier { size: 3, arrived: 1, round: 7 }),
+            State::Once(once::Once::Incomplete),
+            State::Once(once::Once::Running(task)),
+            State::Once(once::Once::Complete),
+            State::Once(once::Once::Poisoned),
+            State::Channel(channel::Channel {
+                capacity: Some(4),
+                len: 1,
+                sent: 3,
+                taken: 2,
+                senders: 2,
+                receiver: true,
+                ready: 1,
+            }),
+            State::Atomic,
+            State::Cell,
+        ],
+        task_objects: vec![[ObjectId(0), ObjectId::NONE]],
+        failed_at: Some(1),
+        reached: Reached { cut: true, spin: false, timeouts: true },
+    };
+    report
 }

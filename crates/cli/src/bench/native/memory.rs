@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Looks at a campaign of the small program from outside: the most at a time within each quarter.
 pub(super) fn watch(workshop: &Workshop, runs: u64) -> Result<Vec<Sample>, Problem> {
-    let mut command = workshop.controlled("small", 0, runs)?;
+    let mut command = workshop.controlled("small", 0, runs, "fork")?;
     command.stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child =
         command.spawn().map_err(|error| Problem::new(format!("raddle could not be started: {error}"), ""))?;

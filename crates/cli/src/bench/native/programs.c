@@ -28,7 +28,8 @@ static void accesses(void) {
 static atomic_long shared;
 
 static void *add(void *unused) {
-    for (long i = 0; i < count; i++)
+    long often = count;
+    for (long i = 0; i < often; i++)
         atomic_fetch_add(&shared, 1);
     return unused;
 }
@@ -79,6 +80,8 @@ int main(int argc, char **argv) {
         accesses();
     } else if (!strcmp(what, "atomics")) {
         both(add, add);
+    } else if (!strcmp(what, "atomics-of-one")) {
+        both(add, nothing);
     } else if (!strcmp(what, "small")) {
         both(step, step);
     } else if (!strcmp(what, "handoff")) {
@@ -97,7 +100,7 @@ int main(int argc, char **argv) {
         clock_gettime(CLOCK_MONOTONIC, &end);
         printf("%f\n", ((end.tv_sec - begin.tv_sec) * 1e9 + (end.tv_nsec - begin.tv_nsec)) / (2.0 * count));
     } else {
-        fprintf(stderr, "accesses, atomics, small or handoff, and a number\n");
+        fprintf(stderr, "accesses, atomics, atomics-of-one, small or handoff, and a number\n");
         return 2;
     }
     return 0;

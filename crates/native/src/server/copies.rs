@@ -1,0 +1,145 @@
+//! Runs as copies of the process. Most of what a copy costs is the pages that it writes to, so all that can be done
+//! before it is made is done in the server.
+
+use super::outbox::Outbox;
+use super::shared::{self, Shared};
+use super::{CAPTURED, FROM_MAIN, Request, die_with_parent, reply, request};
+use crate::run::{self, Run, with};
+use crate::signals;
+use crate::site::Modules;
+use crate::sys::{self, nr};
+use core::sync::atomic::Ordering;
+use raddle_analysis::LockOrder;
+use raddle_model::{Analysis, Policy, Recorder, Rng};
+
+/// How often the server looks whether a run shows signs of life.
+const SLICE_MS: u32 = 100;
+
+/// The order of locks is followed in runs whose number is a power of two, and in every so many.
+const CLOSE_EVERY: u64 = 256;
+
+/// Makes ready for the runs of a request.
+pub(super) fn prepare(request: &Request, modules: Modules) {
+    run::prepare(Run::new(&request.plan, modules), &request.plan, request.kind == request::RECORD);
+    signals::wake_every(SLICE_MS);
+}
+
+/// There will be none for a while.
+pub(super) fn finish() {
+    signals::wake_every(0);
+}
+
+/// One run. Gives back the number of the next; none in the copy that is to do this one.
+pub(super) fn one(request: &Request, number: u64, outbox: &mut Outbox) -> Option<u64> {
+    let shared = shared::get().expect("raddle bug: no shared memory");
+    shared.empty();
+    rewind(request.flags & CAPTURED != 0);
+    let Some(child) = copy(outbox) else {
+        if request.flags & FROM_MAIN == 0 {
+            start(request, number);
+        }
+        return None;
+    };
+    let (status, hangs) = finished(child, request.hang_ms, shared);
+    tell(number, status, hangs, shared, outbox);
+    Some(number + 1)
+}
+
+/// Makes a copy. None in the copy.
+pub(super) fn copy(outbox: &mut Outbox) -> Option<isize> {
+    const CHILD_ENDS: usize = 17;
+    // SAFETY: a copy of this process, which has one thread.
+    let child = unsafe { sys::call3(nr::CLONE, CHILD_ENDS, 0, 0) };
+    if child == 0 {
+        die_with_parent();
+        // SAFETY: concerns this process alone.
+        unsafe { sys::call3(nr::SETPGID, 0, 0, 0) };
+        signals::sleep_again();
+        return None;
+    }
+    if child < 0 {
+        let why = alloc::format!("the system refuses another process (error {})", -child);
+        outbox.despair(why.as_bytes());
+    }
+    Some(child)
+}
+
+/// Waits until a copy has ended, and ends what it has left behind.
+pub(super) fn finished(child: isize, hang_ms: u32, shared: &Shared) -> (i32, bool) {
+    let ended = wait(child, hang_ms, shared);
+    // Whatever the program has started and left behind.
+    // SAFETY: the group is that of the copy.
+    unsafe {
+        if sys::call3(nr::KILL, -child as usize, 9, 0) == 0 {
+            while sys::call(nr::WAIT4, [usize::MAX, 0, 1, 0, 0, 0]) > 0 {}
+        }
+    }
+    ended
+}
+
+/// Passes on what came of a run whose process has ended.
+pub(super) fn tell(number: u64, status: i32, hangs: bool, shared: &Shared, outbox: &mut Outbox) {
+    match shared.report() {
+        Some((report, urgent)) => outbox.say(reply::REPORT, report, status, number, urgent),
+        None if hangs => {
+            let task = shared.task.load(Ordering::Relaxed).to_le_bytes();
+            outbox.say(reply::HANGS, &task, shared.site.load(Ordering::Relaxed) as i32, number, true);
+        }
+        None => outbox.say(reply::DIED, &[], status, number, true),
+    }
+}
+
+/// Standard input is read from its beginning; what the last run wrote is gone.
+pub(super) fn rewind(captured: bool) {
+    const END: usize = 2;
+    // SAFETY: standard input is rewound if it is a file, and stays as it is if not; the controller says whether the
+    // others are files of its own.
+    unsafe {
+        sys::call3(nr::LSEEK, 0, 0, 0);
+        for fd in [1usize, 2].into_iter().filter(|_| captured) {
+            if sys::call3(nr::LSEEK, fd, 0, END) != 0 {
+                sys::call3(nr::FTRUNCATE, fd, 0, 0);
+                sys::call3(nr::LSEEK, fd, 0, 0);
+            }
+        }
+    }
+}
+
+/// Waits for a copy to end, and ends it if it shows no sign of life for too long.
+fn wait(child: isize, hang_ms: u32, shared: &Shared) -> (i32, bool) {
+    const INTERRUPTED: isize = -4;
+    let (mut status, mut beats, mut silent, mut hangs) = (0i32, u64::MAX, 0, false);
+    // SAFETY: the status lives until the call returns.
+    while unsafe { sys::call(nr::WAIT4, [child as usize, (&raw mut status) as usize, 0, 0, 0, 0]) }
+        == INTERRUPTED
+    {
+        let now = shared.beats.load(Ordering::Relaxed);
+        silent = if now == beats { silent + SLICE_MS } else { 0 };
+        beats = now;
+        if silent >= hang_ms {
+            hangs = true;
+            // SAFETY: the copy, and whatever is in its group.
+            unsafe {
+                sys::call3(nr::KILL, child as usize, 9, 0);
+                sys::call3(nr::KILL, -child as usize, 9, 0);
+            }
+        }
+    }
+    (status, hangs)
+}
+
+/// The prepared run is that of this number.
+pub(super) fn start(request: &Request, number: u64) {
+    let record = request.kind == request::RECORD;
+    let seed = if record { request.plan.seed } else { Rng::seed_of_run(request.plan.seed, number) };
+    let closely = record || number.is_power_of_two() || number.is_multiple_of(CLOSE_EVERY);
+    with(|run| {
+        run.engine.policy_mut().restart(seed);
+        let watch = run.engine.analysis_mut();
+        watch.recorder = record.then(Recorder::default);
+        watch.lock_order = closely.then(LockOrder::default);
+        watch.recorder.begin();
+        watch.lock_order.begin();
+    });
+    run::begin();
+}

@@ -1,0 +1,111 @@
+//! Memory that a run shares with the server: signs of life, and in the end the report.
+
+use crate::sys;
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use raddle_model::{SiteId, TaskId};
+
+/// What a run shares with the server. The report follows it, mostly in the same page: a copy pays for each.
+#[repr(C, align(64))]
+pub(super) struct Shared {
+    /// Grows with every operation.
+    pub(super) beats: AtomicU64,
+    /// Where the program was last.
+    pub(super) site: AtomicU32,
+    pub(super) task: AtomicU32,
+    /// Bytes of the report; 0 if there is none yet.
+    length: AtomicU64,
+    /// Whether somebody waits for this report more than for others.
+    urgent: AtomicU32,
+    /// Which run goes on in a process that does several.
+    pub(super) run: AtomicU64,
+    /// Whether that process has done all that it was to do.
+    pub(super) done: AtomicU32,
+    /// Bytes that wait to be sent: they must not be lost with the process that has put them there.
+    pub(super) kept: AtomicU64,
+}
+
+/// Room for reports: a report of a million events has about ten megabytes.
+const ROOM: usize = 1 << 28;
+/// Room after that for what waits to be sent.
+pub(super) const KEPT_MAX: usize = 1 << 16;
+
+static SHARED: AtomicPtr<Shared> = AtomicPtr::new(core::ptr::null_mut());
+
+/// Makes the memory. False if there is none.
+pub(super) fn prepare() -> bool {
+    let size = size_of::<Shared>() + ROOM + KEPT_MAX;
+    SHARED.store(sys::map(size, true).cast(), Ordering::Relaxed);
+    get().is_some()
+}
+
+pub(super) fn get() -> Option<&'static Shared> {
+    // SAFETY: mapped once and never given back.
+    unsafe { SHARED.load(Ordering::Relaxed).as_ref() }
+}
+
+/// A sign of life.
+#[inline(always)]
+pub fn beat(task: TaskId, site: SiteId) {
+    if let Some(shared) = get() {
+        // Nobody else writes these, so this need not be one indivisible step.
+        shared.beats.store(shared.beats.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        shared.site.store(site.0, Ordering::Relaxed);
+        shared.task.store(task.0, Ordering::Relaxed);
+    }
+}
+
+impl Shared {
+    /// There is no report yet.
+    pub(super) fn empty(&self) {
+        self.length.store(0, Ordering::Relaxed);
+    }
+
+    /// The report, if there is one, and whether somebody waits for it.
+    pub(super) fn report(&self) -> Option<(&[u8], bool)> {
+        let length = self.length.load(Ordering::Acquire) as usize;
+        let urgent = self.urgent.load(Ordering::Relaxed) != 0;
+        // SAFETY: whoever wrote it has said so last, and writes no more.
+        (length > 0).then(|| (unsafe { core::slice::from_raw_parts(self.room(), length) }, urgent))
+    }
+
+    /// Adds to what waits to be sent. Whoever is killed in between has added nothing.
+    pub(super) fn keep(&self, parts: &[&[u8]]) {
+        let start = self.kept.load(Ordering::Relaxed) as usize;
+        let mut at = start;
+        for part in parts {
+            assert!(at + part.len() <= KEPT_MAX, "raddle bug: no room for what is to be sent");
+            // SAFETY: the room is large enough, and only the process that is at work writes to it.
+            unsafe { core::ptr::copy_nonoverlapping(part.as_ptr(), self.kept_room().add(at), part.len()) };
+            at += part.len();
+        }
+        self.kept.store(at as u64, Ordering::Release);
+    }
+
+    /// What waits to be sent.
+    pub(super) fn kept(&self) -> &[u8] {
+        let length = self.kept.load(Ordering::Acquire) as usize;
+        // SAFETY: so much has been written.
+        unsafe { core::slice::from_raw_parts(self.kept_room(), length) }
+    }
+
+    fn kept_room(&self) -> *mut u8 {
+        // SAFETY: within the mapping.
+        unsafe { self.room().add(ROOM) }
+    }
+
+    fn room(&self) -> *mut u8 {
+        // SAFETY: the room follows the head in the same mapping.
+        unsafe { (&raw const *self).add(1).cast::<u8>().cast_mut() }
+    }
+}
+
+/// Hands a report to the server.
+pub(crate) fn publish(report: &[u8], urgent: bool) {
+    let Some(shared) = get() else { return };
+    if report.len() <= ROOM {
+        // SAFETY: the room is this process's alone, and large enough.
+        unsafe { core::ptr::copy_nonoverlapping(report.as_ptr(), shared.room(), report.len()) };
+        shared.urgent.store(u32::from(urgent), Ordering::Relaxed);
+        shared.length.store(report.len() as u64, Ordering::Release);
+    }
+}
