@@ -32,7 +32,8 @@ pub(crate) struct Args {
     /// The same seed gives the same runs; `random` draws one
     #[arg(long, default_value = "0", value_parser = seed::parse)]
     seed: u64,
-    /// Where tasks may be switched: at synchronization and accesses known to race, or at every access
+    /// Where tasks may be switched: at synchronization and accesses known to race, also at accesses to what is known to
+    /// be shared, or at every access
     #[arg(long, value_enum, default_value_t)]
     points: Points,
     /// When timed waits time out: at any moment, or only when nobody else can run
@@ -90,6 +91,7 @@ pub(crate) struct Args {
 enum Points {
     #[default]
     Sync,
+    Shared,
     All,
 }
 
@@ -147,6 +149,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
             (None, Isolation::Fork) => Beginning::Process,
         },
         repeated: args.isolation == Isolation::InProcess,
+        sharing: args.points == Points::Shared,
     };
     let strategy = raddle_policy::parse(&args.strategy).map_err(|error| Problem::new(error.message, ""))?;
     if is_systematic(&strategy) {
@@ -244,7 +247,8 @@ fn written(target: &mut NativeTarget, plan: &Plan) -> Result<Vec<u8>, Problem> {
 fn plan(args: &Args) -> Plan {
     Plan {
         points: match args.points {
-            Points::Sync => PointSet::default(),
+            // What is shared is learned from run to run.
+            Points::Sync | Points::Shared => PointSet::default(),
             Points::All => PointSet::everything(),
         },
         time: match args.timeouts {

@@ -131,6 +131,7 @@ fn native(
         hang: HANG,
         beginning,
         repeated: false,
+        sharing: false,
     };
     Ok(Runner::Native(Box::new(NativeTarget::start(program, expected)?)))
 }

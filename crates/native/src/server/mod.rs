@@ -66,6 +66,8 @@ pub const CAPTURED: u32 = 1;
 pub const FROM_MAIN: u32 = 2;
 /// Request flag: main is called again and again in one process. Goes with [`FROM_MAIN`].
 pub const REPEATED: u32 = 4;
+/// Request flag: runs find out what is shared, for `--points shared`.
+pub const SHARING: u32 = 8;
 
 /// A variable that the loader looks at, and the value by which we know that the controller has set it: all calls are
 /// bound to what they call before the program begins, and not again in each run.
