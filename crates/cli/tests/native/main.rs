@@ -9,5 +9,6 @@ mod classes;
 mod determinism;
 mod isolation;
 mod points;
+mod searches;
 mod support;
 mod verdicts;
