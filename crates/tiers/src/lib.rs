@@ -50,6 +50,8 @@ pub const SWEEPS: &[Sweep] = &[
     ),
     sweep("determinism_plans", 20, 200, "plans of each of them"),
     sweep("determinism_repetitions", 5, 20, "campaigns with those plans, over five surroundings"),
+    sweep("reset_runs", 25, 500, "runs of each C and C++ program, reset and in processes of their own"),
+    sweep("reset_fault_runs", 40, 500, "the same for programs that do harm to themselves"),
     sweep("native_ok_runs", 50, 10_000, "runs of each mended C and C++ program, per compiler"),
     sweep("search_interleavings", 50, 2_000, "random programs whose interleavings dfs and pcb must run"),
     sweep("search_programs", 200, 2_500, "random programs whose partial orders dpor and odpor must run"),

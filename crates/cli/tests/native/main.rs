@@ -9,6 +9,7 @@ mod classes;
 mod determinism;
 mod isolation;
 mod points;
+mod reset;
 mod searches;
 mod support;
 mod verdicts;

@@ -7,7 +7,7 @@
 
 use crate::bench::grid::{Grid, number};
 use crate::cc::program;
-use crate::native::{Beginning, NativeTarget, Program};
+use crate::native::{Beginning, Isolation, NativeTarget, Program};
 use crate::output::{self, Format};
 use crate::problem::Problem;
 use crate::{Exit, progress};
@@ -113,7 +113,7 @@ fn experiment(
         stdin: Vec::new(),
         hang: Duration::from_secs(5),
         beginning: Beginning::Process,
-        repeated: false,
+        isolation: Isolation::Fork,
         sharing,
     };
     let mut target = NativeTarget::start(program, None)?;
