@@ -9,6 +9,7 @@ mod demo;
 mod doctor;
 mod hapset;
 mod interrupt;
+mod journal;
 mod minimize;
 mod native;
 mod output;

@@ -5,12 +5,11 @@ use crate::native::{Beginning, NativeTarget, Program, found};
 use crate::output::{self, Format};
 use crate::problem::Problem;
 use crate::suppressed::Suppressed;
-use crate::{Exit, interrupt, progress, seed, show};
+use crate::{Exit, interrupt, journal, progress, seed, show};
 use raddle_explore::campaign::{self, Limits};
-use raddle_explore::sample::Sample;
+use raddle_explore::explorer::explorer;
 use raddle_explore::target::{Target as _, TargetError};
 use raddle_model::{FailureKind, Plan, PointSet, SpinMode, Tail, TimeMode};
-use raddle_policy::Strategy;
 use raddle_report::json;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
@@ -68,6 +67,10 @@ pub(crate) struct Args {
     /// Milliseconds without any operation after which a run counts as hanging
     #[arg(long, value_name = "MS", default_value_t = 5_000)]
     hang_ms: u64,
+    /// The journal of a search, written after every run: if it is there, the search goes on where it was interrupted,
+    /// and repeats at most the run that was in flight; if not, it begins. It is removed when the search is over
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
     /// Failures not to report, in the format of ThreadSanitizer's suppressions
     #[arg(long, value_name = "FILE")]
     suppressions: Option<PathBuf>,
@@ -147,16 +150,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         repeated: args.isolation == Isolation::InProcess,
     };
     let strategy = raddle_policy::parse(&args.strategy).map_err(|error| Problem::new(error.message, ""))?;
-    if is_systematic(&strategy) {
-        return Err(Problem::new(
-            format!("`{}` does not run native programs yet", args.strategy),
-            "the samplers do: random, rapos, pct, pos, walks, coverage",
-        ));
-    }
     let mut suppressed = Suppressed::read(args.suppressions.as_deref())?;
     interrupt::listen();
     let mut target = NativeTarget::start(program, args.expect_exit)?.with_jobs(args.jobs as usize)?;
-    let mut explorer = Sample::new(strategy, plan(args));
+    let mut explorer = explorer(strategy, plan(args));
+    let resumed = match &args.resume {
+        Some(file) => journal::keep(file, &args.strategy, plan(args), &mut *explorer, &mut target)?,
+        None => 0,
+    };
     let limits = Limits { runs: args.runs, stop_after: args.stop_after, races: args.races == Races::On };
     let bar = progress::bar(args.runs, "runs");
     let begun = Instant::now();
@@ -179,7 +180,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     };
     let result = campaign::run_judged(
         &mut target,
-        &mut explorer,
+        &mut *explorer,
         &limits,
         &mut || begun.elapsed() >= args.time || interrupt::is_asked(),
         &mut |progress| bar.set_position(progress.runs),
@@ -192,7 +193,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     let written =
         summary.failures.first().map(|found| found.plan.clone()).map(|plan| written(&mut target, &plan));
     let asked = interrupt::is_asked();
-    if summary.not_controlled && files.is_empty() && !asked {
+    if summary.not_controlled && files.is_empty() && !asked && resumed == 0 {
         return Err(Problem::not_controlled(
             format!("nothing was controlled: no run of {} had a second thread", args.program.display()),
             "is it the right program, with the right arguments? Are its sources built with `raddle cc`?",
@@ -200,6 +201,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     }
     let mut figures = found::summary(&target, &search, &summary, &files, begun.elapsed().as_secs_f64());
     figures.notes.extend(suppressed.notes());
+    if resumed > 0 {
+        let note = format!("the search went on after {resumed} runs; the figures are of what was run since");
+        figures.notes.push(note);
+    }
+    figures.notes.extend(explorer.trouble());
     if asked {
         figures.notes.push(format!("interrupted after {} runs", summary.progress.runs));
     }
@@ -222,14 +228,6 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         true if asked => Err(Problem::new("interrupted; nothing was found until then", "")),
         true => Ok(Exit::NothingFound),
     }
-}
-
-/// Whether the strategy goes through all runs.
-fn is_systematic(strategy: &Strategy) -> bool {
-    matches!(
-        strategy,
-        Strategy::Dfs | Strategy::RandomDfs | Strategy::Pcb { .. } | Strategy::Dpor | Strategy::Odpor
-    )
 }
 
 /// What a run writes to standard output and standard error.

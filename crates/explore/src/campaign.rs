@@ -166,6 +166,10 @@ pub fn run_judged<T: Target + ?Sized, E: Explorer + ?Sized>(
         }
         progress(&campaign.progress());
     }
+    // The last run that was allowed may have been the last there is.
+    if exhausted == Exhausted::No && campaign.runs >= limits.runs && explorer.has_nothing_left() {
+        exhausted = explorer.exhausted();
+    }
     let outlook = explorer.outlook();
     Ok(Summary { outlook, ..campaign.summary(exhausted) })
 }

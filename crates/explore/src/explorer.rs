@@ -109,6 +109,11 @@ pub trait Explorer {
         None
     }
 
+    /// Whether [`Explorer::next`] would give `None`, for one that is not asked any more.
+    fn has_nothing_left(&mut self) -> bool {
+        false
+    }
+
     /// Whether everything was run, once [`Explorer::next`] has given `None`.
     fn exhausted(&self) -> Exhausted {
         Exhausted::No

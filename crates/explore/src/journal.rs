@@ -5,6 +5,7 @@
 //! The file grows by what each run changes. When it is several times as long as the state that it
 //! describes, a new one takes its place.
 
+use raddle_model::hash;
 use raddle_wire::journal::{self, Entry, JournalHeader, State};
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -134,6 +135,18 @@ impl Journal {
     pub(crate) fn trouble(&self) -> Option<&str> {
         self.broken.as_deref()
     }
+}
+
+/// A number of a program's bytes, for [`JournalHeader::identity`].
+pub fn identity<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> u64 {
+    parts.into_iter().fold(0, |number, bytes| {
+        let words = bytes.chunks(8).map(|chunk| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u64::from_le_bytes(word)
+        });
+        words.fold(hash::mix(number, bytes.len() as u64), hash::mix)
+    })
 }
 
 /// Whether a journal is one of what is asked for now; if not, what differs.

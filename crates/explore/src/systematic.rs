@@ -190,7 +190,6 @@ impl<S: Search> Core<S> {
 impl<S: Search> Core<S> {
     /// Writes the run into the journal.
     fn note(&mut self, plan: &Plan, digest: &Digest, trace: &Trace) {
-        self.runs += 1;
         self.fingerprint = digest.fingerprint;
         if let Verdict::Failed(failure) = &digest.verdict {
             let identity = failure.identity();
@@ -298,6 +297,7 @@ impl<S: Search> Searcher for Core<S> {
         if !self.grown && !lost {
             self.search.learn(plan, trace, &digest.verdict);
         }
+        self.runs += 1;
         if self.journal.is_some() {
             self.note(plan, digest, trace);
         }
@@ -368,6 +368,17 @@ impl<S: Search> Explorer for Systematic<S> {
         let core = self.core.as_ref().expect(AWAY);
         // More points, and everything begins anew.
         if core.over || core.grown { None } else { core.search.outlook() }
+    }
+
+    fn has_nothing_left(&mut self) -> bool {
+        let core = self.core.as_mut().expect(AWAY);
+        if !core.over && !core.grown && self.failed.is_empty() && core.runs > 0 {
+            core.over = !core.search.clone().next(&mut Request::default());
+            if let (true, Some(journal)) = (core.over, &mut core.journal) {
+                journal.remove();
+            }
+        }
+        core.over
     }
 
     fn exhausted(&self) -> Exhausted {

@@ -5,7 +5,6 @@ use crate::sys::{self, nr};
 use alloc::format;
 use alloc::string::String;
 use core::arch::naked_asm;
-use raddle_model::FailureKind;
 
 const SEGV: i32 = 11;
 const FATAL: &[(i32, &str)] =
@@ -112,5 +111,5 @@ unsafe extern "C" fn crashed(signal: i32, info: *const u8, context: *const u8) {
         // Sites are return addresses, which point behind the instruction.
         (run.site(pc + 1), format!("{task} is ended by {name}{what}"))
     });
-    run::fail(FailureKind::Crash, message, site)
+    run::crash(message, site)
 }

@@ -333,6 +333,16 @@ fn a_limit_is_not_the_end() {
     assert!(report.notes().iter().any(|note| note.contains("one job instead of 2")), "{}", report.text());
     let report = Check::new().strategy("odpor").explore(body).unwrap();
     assert_eq!((report.runs(), report.exhausted()), (252, true));
+    for strategy in ["odpor", "dpor"] {
+        let report = Check::new().strategy(strategy).runs(252).explore(body).unwrap();
+        assert_eq!(
+            (report.runs(), report.exhausted()),
+            (252, true),
+            "the last run that is allowed is the last"
+        );
+        let report = Check::new().strategy(strategy).runs(251).explore(body).unwrap();
+        assert_eq!((report.runs(), report.exhausted()), (251, false), "{strategy}");
+    }
     let endless = || {
         let x = Arc::new(AtomicU64::new(0));
         let y = x.clone();

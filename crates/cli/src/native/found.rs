@@ -120,6 +120,10 @@ pub(crate) fn summary(
             Exhausted::Yes => raddle_report::Exhausted::Yes,
             Exhausted::Within(bound) => raddle_report::Exhausted::Within(bound.clone()),
         },
+        runs_left: summary
+            .outlook
+            .map(|left| [left.low, left.about, left.high].map(|runs| runs.round() as u64)),
+        search_seconds: summary.search_time.as_secs_f64(),
         failing_runs: progress.failing_runs,
         failures: files.iter().map(listed).collect(),
         warnings: summary.cycles.iter().map(|cycle| warning(native, cycle)).collect(),

@@ -6,7 +6,8 @@ use super::server::{Program, Reply, Server};
 use raddle_explore::target::{
     CycleFound, Digest, EdgeFound, Learned, Place, RaceFound, Run, Sink, Target, TargetError,
 };
-use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, TaskId, Trace, Verdict};
+use raddle_model::plan::Steps;
+use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, Tail, TaskId, Trace, Verdict};
 use raddle_native::server::reply;
 use raddle_native::site::OFFSET_BITS;
 use raddle_symbols::Symbolizer;
@@ -270,7 +271,10 @@ impl Target for NativeTarget {
         let (trace, objects, tasks) = match recorded {
             Some(mut recorded) => {
                 self.know(&recorded.modules);
-                self.callers.insert(digest.fingerprint, Callers::of(&mut recorded));
+                // A run of a search that is worth a report is run again for it.
+                if !matches!(plan.tail, Tail::Steps(Steps { run_on: true, .. })) {
+                    self.callers.insert(digest.fingerprint, Callers::of(&mut recorded));
+                }
                 (recorded.trace, recorded.objects, recorded.tasks)
             }
             None => (Trace::default(), Vec::new(), Vec::new()),

@@ -8,5 +8,6 @@ mod campaigns;
 mod classes;
 mod determinism;
 mod isolation;
+mod searches;
 mod support;
 mod verdicts;

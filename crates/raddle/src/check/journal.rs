@@ -3,8 +3,7 @@
 use super::config::Config;
 use super::error::Error;
 use crate::rt::carrier::LibraryTarget;
-use raddle_explore::Explorer;
-use raddle_model::hash;
+use raddle_explore::{Explorer, journal};
 use raddle_wire::JournalHeader;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -36,10 +35,5 @@ fn identity() -> Result<u64, Error> {
     let bytes = bytes.map_err(|error| {
         Error::Setting(format!("a journal belongs to one program file, and this one cannot be read: {error}"))
     })?;
-    let words = bytes.chunks(8).map(|chunk| {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        u64::from_le_bytes(word)
-    });
-    Ok(*KNOWN.get_or_init(|| words.fold(bytes.len() as u64, hash::mix)))
+    Ok(*KNOWN.get_or_init(|| journal::identity([&bytes[..]])))
 }
