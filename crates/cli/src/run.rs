@@ -1,7 +1,7 @@
 //! `raddle run`: runs a native program under control, again and again, each time under another interleaving.
 
 use crate::cc::program;
-use crate::native::{Beginning, NativeTarget, Program, found};
+use crate::native::{Beginning, Isolation, NativeTarget, Program, found};
 use crate::output::{self, Format};
 use crate::problem::Problem;
 use crate::suppressed::Suppressed;
@@ -109,13 +109,6 @@ enum Spin {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, clap::ValueEnum)]
-enum Isolation {
-    #[default]
-    Fork,
-    InProcess,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, clap::ValueEnum)]
 enum Races {
     #[default]
     On,
@@ -145,9 +138,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         beginning: match (&args.entry, args.isolation) {
             (Some(function), _) => Beginning::at(&fit.path, function)?,
             (None, Isolation::InProcess) => Beginning::Main,
-            (None, Isolation::Fork) => Beginning::Process,
+            (None, _) => Beginning::Process,
         },
-        repeated: args.isolation == Isolation::InProcess,
+        isolation: args.isolation,
     };
     let strategy = raddle_policy::parse(&args.strategy).map_err(|error| Problem::new(error.message, ""))?;
     let mut suppressed = Suppressed::read(args.suppressions.as_deref())?;

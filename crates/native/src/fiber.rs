@@ -274,17 +274,51 @@ pub unsafe fn switch(from: *mut Fiber, to: *const Fiber) {
 /// that this process happens to have drawn.
 static NEXT_STACK: AtomicUsize = AtomicUsize::new(0x1000_0000_0000);
 
+/// Where stacks are mapped already: up to here, each of the size that most threads ask for.
+static MAPPED_UP_TO: AtomicUsize = AtomicUsize::new(0);
+
+/// Stacks that are mapped beforehand.
+const MAPPED: usize = 16;
+
+/// Maps stacks beforehand, for threads that are made in one run after the other.
+pub fn map_stacks() {
+    let size = Stack::whole(crate::threads::STACK_DEFAULT, crate::libc::get());
+    let first = NEXT_STACK.load(Ordering::Relaxed);
+    let base = sys::map_near(first, size * MAPPED, false);
+    if base as usize != first {
+        return;
+    }
+    for number in 0..MAPPED {
+        // SAFETY: a mapping that nobody uses yet.
+        unsafe { sys::forbid(base.add(number * size), GUARD) };
+    }
+    MAPPED_UP_TO.store(first + size * MAPPED, Ordering::Relaxed);
+}
+
 impl Stack {
     /// A stack with room for `size` bytes and the control block above them.
     pub fn new(size: usize, libc: &Libc) -> Option<Stack> {
-        let size = (size + libc.static_tls() + GUARD).next_multiple_of(4096) + 4096;
-        let base = sys::map_near(NEXT_STACK.fetch_add(size, Ordering::Relaxed), size, false);
+        let size = Stack::whole(size, libc);
+        let wish = NEXT_STACK.fetch_add(size, Ordering::Relaxed);
+        if wish < MAPPED_UP_TO.load(Ordering::Relaxed) {
+            if size == Stack::whole(crate::threads::STACK_DEFAULT, libc) {
+                return Some(Stack { base: wish as *mut u8, size });
+            }
+            // It would not lie where it lies in a process of its own.
+            crate::reset::refuse(sys::nr::MMAP as u32);
+        }
+        let base = sys::map_near(wish, size, false);
         if base.is_null() {
             return None;
         }
         // SAFETY: a mapping that nobody knows yet.
         unsafe { sys::forbid(base, GUARD) };
         Some(Stack { base, size })
+    }
+
+    /// Bytes that are mapped for a stack with room for `size`.
+    fn whole(size: usize, libc: &Libc) -> usize {
+        (size + libc.static_tls() + GUARD).next_multiple_of(4096) + 4096
     }
 
     /// Where it lies, and how large it is.
@@ -294,6 +328,6 @@ impl Stack {
 
     /// Whether a thread that asks for `size` can have it.
     pub fn fits(&self, size: usize, libc: &Libc) -> bool {
-        self.size == (size + libc.static_tls() + GUARD).next_multiple_of(4096) + 4096
+        self.size == Stack::whole(size, libc)
     }
 }
