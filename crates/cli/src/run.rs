@@ -49,7 +49,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1)]
     stop_after: u64,
     /// How runs are kept apart: each in a copy of the process, or by calling main again, which is many times quicker
-    /// and right for programs that begin anew by themselves. Every 1,000th run is done both ways and compared
+    /// and right for programs that begin anew by themselves. The first runs and every 1,000th are done both ways and
+    /// compared
     #[arg(long, value_enum, default_value_t)]
     isolation: Isolation,
     /// A function without arguments that is called in place of main

@@ -20,8 +20,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Of the runs that are done in one process, every so many is done in a process of its own, too.
+/// Of the runs that are done in one process, every so many is done in a process of its own, too; and the first ones: a
+/// program that keeps something mostly does so from the beginning.
 const CHECK_EVERY: u64 = 1_000;
+const CHECK_FIRST: u64 = 32;
 
 /// A native program.
 ///
@@ -333,7 +335,9 @@ impl Target for NativeTarget {
             self.digest_more(&digest, reply.status);
             if reply.run == 0 {
                 self.compare(plan, &mut digest)?;
-            } else if isolation == Isolation::InProcess && reply.run.is_multiple_of(CHECK_EVERY) {
+            } else if isolation == Isolation::InProcess
+                && (reply.run < CHECK_FIRST || reply.run.is_multiple_of(CHECK_EVERY))
+            {
                 self.check(plan, &mut digest)?;
             }
             if let Some(log) = &mut self.log {
