@@ -4,6 +4,7 @@
 use crate::libc::Libc;
 use crate::sys;
 use core::arch::{asm, naked_asm};
+use core::ffi::c_void;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// What the switch and the entry below know by offset.
@@ -24,7 +25,8 @@ pub struct Fiber {
     argument: usize,
     // 48: what it returned, or gave to pthread_exit
     result: usize,
-    resolver: [u64; 80],
+    // 56: what libc's resolver of names keeps for the thread
+    resolver: usize,
     stack: Stack,
 }
 
@@ -56,6 +58,9 @@ pub struct Stack {
 
 /// What a thread that was cancelled returns.
 pub const CANCELED: usize = usize::MAX;
+
+/// Bytes of what libc's resolver of names keeps for a thread, and some more.
+const RESOLVER: usize = 640;
 
 /// The page below a stack that nobody may touch.
 const GUARD: usize = 4096;
@@ -117,7 +122,11 @@ unsafe extern "C" fn entry_of_main() {
 unsafe extern "C" fn begin(fiber: *mut Fiber) {
     let libc = crate::libc::get();
     // SAFETY: this is the fiber that runs, whose thread-local variables these calls set up.
-    unsafe { libc.begin_thread((&raw mut (*fiber).resolver).cast()) };
+    unsafe {
+        let resolver = (*fiber).resolver as *mut c_void;
+        resolver.cast::<u8>().write_bytes(0, RESOLVER);
+        libc.begin_thread(resolver);
+    }
 }
 
 /// On the fiber, after the program's function.
@@ -145,7 +154,7 @@ impl Fiber {
             start: 0,
             argument: 0,
             result: CANCELED,
-            resolver: [0; 80],
+            resolver: 0,
             stack,
         }
     }
@@ -164,7 +173,8 @@ impl Fiber {
         let block = libc.control_block(stack.base as usize + stack.size);
         // SAFETY: the block lies in the mapping of the stack, which nobody uses.
         unsafe { libc.make_thread(block, FIRST_TID + number)? };
-        let sp = (block - libc.static_tls() - 64) & !63;
+        let resolver = (block - libc.static_tls() - RESOLVER) & !63;
+        let sp = resolver - 64;
         Some(Fiber {
             sp: sp as u64,
             ip: entry as *const () as u64,
@@ -174,7 +184,7 @@ impl Fiber {
             start,
             argument,
             result: CANCELED,
-            resolver: [0; 80],
+            resolver,
             stack,
         })
     }

@@ -2,6 +2,7 @@
 
 use super::callers::Callers;
 use super::isolation::{Alone, Isolation};
+use super::log::Log;
 use super::sampling;
 use super::server::{Program, Reply, Server};
 use raddle_explore::target::{
@@ -19,8 +20,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Of the runs that are done in one process, every so many is done in a process of its own, too.
+/// Of the runs that are done in one process, every so many is done in a process of its own, too; and the first ones: a
+/// program that keeps something mostly does so from the beginning.
 const CHECK_EVERY: u64 = 1_000;
+const CHECK_FIRST: u64 = 32;
 
 /// A native program.
 ///
@@ -42,6 +45,7 @@ pub(crate) struct NativeTarget {
     alone: Alone,
     /// What all runs were.
     runs_digest: Wide,
+    log: Option<Log>,
 }
 
 impl NativeTarget {
@@ -60,7 +64,14 @@ impl NativeTarget {
             callers: BTreeMap::new(),
             alone: Alone::default(),
             runs_digest: Wide::START,
+            log: None,
         })
+    }
+
+    /// The same with a line in a file for each run.
+    pub(crate) fn with_log(mut self, path: Option<&Path>) -> Result<NativeTarget, TargetError> {
+        self.log = path.map(Log::create).transpose()?;
+        Ok(self)
     }
 
     /// Who called what in a recorded run.
@@ -324,8 +335,13 @@ impl Target for NativeTarget {
             self.digest_more(&digest, reply.status);
             if reply.run == 0 {
                 self.compare(plan, &mut digest)?;
-            } else if isolation == Isolation::InProcess && reply.run.is_multiple_of(CHECK_EVERY) {
+            } else if isolation == Isolation::InProcess
+                && (reply.run < CHECK_FIRST || reply.run.is_multiple_of(CHECK_EVERY))
+            {
                 self.check(plan, &mut digest)?;
+            }
+            if let Some(log) = &mut self.log {
+                log.run(&digest)?;
             }
             Ok(sink.run(&digest))
         });
