@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, clap::ValueEnum)]
 pub(crate) enum Isolation {
     /// Each run is a process of its own
-    #[default]
     Fork,
     /// Main is called again in the same process, and nothing is put back: for programs that begin anew by themselves
     InProcess,
     /// What a run has changed is undone; a run with something that cannot be undone gets a process of its own
+    #[default]
     Reset,
     /// As `fork`, with what runs write made part of `runs_digest`
     #[value(hide = true)]
