@@ -1,7 +1,7 @@
 //! `raddle run`: runs a native program under control, again and again, each time under another interleaving.
 
 use crate::cc::program;
-use crate::native::{Beginning, NativeTarget, Program, found};
+use crate::native::{Beginning, Isolation, NativeTarget, Program, found};
 use crate::output::{self, Format};
 use crate::problem::Problem;
 use crate::suppressed::Suppressed;
@@ -48,7 +48,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1)]
     stop_after: u64,
     /// How runs are kept apart: each in a copy of the process, or by calling main again, which is many times quicker
-    /// and right for programs that begin anew by themselves. Every 1,000th run is done both ways and compared
+    /// and right for programs that begin anew by themselves. The first runs and every 1,000th are done both ways and
+    /// compared
     #[arg(long, value_enum, default_value_t)]
     isolation: Isolation,
     /// A function without arguments that is called in place of main
@@ -108,13 +109,6 @@ enum Spin {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, clap::ValueEnum)]
-enum Isolation {
-    #[default]
-    Fork,
-    InProcess,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, clap::ValueEnum)]
 enum Races {
     #[default]
     On,
@@ -144,9 +138,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         beginning: match (&args.entry, args.isolation) {
             (Some(function), _) => Beginning::at(&fit.path, function)?,
             (None, Isolation::InProcess) => Beginning::Main,
-            (None, Isolation::Fork) => Beginning::Process,
+            (None, _) => Beginning::Process,
         },
-        repeated: args.isolation == Isolation::InProcess,
+        isolation: args.isolation,
     };
     let strategy = raddle_policy::parse(&args.strategy).map_err(|error| Problem::new(error.message, ""))?;
     let mut suppressed = Suppressed::read(args.suppressions.as_deref())?;

@@ -2,7 +2,7 @@
 //! native programs under a server of their own.
 
 use crate::native::found::{BEGINNING, EXPECT_EXIT};
-use crate::native::{Beginning, NativeTarget, Program};
+use crate::native::{Beginning, Isolation, NativeTarget, Program};
 use crate::problem::Problem;
 use raddle::tool::{self, LibraryTarget};
 use raddle_subjects::bug;
@@ -130,7 +130,7 @@ fn native(
         stdin: stdin.to_vec(),
         hang: HANG,
         beginning,
-        repeated: false,
+        isolation: Isolation::Fork,
     };
     Ok(Runner::Native(Box::new(NativeTarget::start(program, expected)?)))
 }

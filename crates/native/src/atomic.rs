@@ -1,37 +1,62 @@
 //! Atomic accesses: each is a scheduling point, and then happens in the program's own memory. An access is told in two
-//! halves, [`begin`] and [`done`]: the switch between them is the caller's, which is called by the program itself.
+//! halves, [`Atomic::begin`] and [`Atomic::done`]: the switch between them is the caller's, which is called by the
+//! program itself.
 
 use crate::access::check_memory;
 use crate::run::{Way, arrive, with, with_active};
 use crate::sent;
 use crate::shadow::How;
 use raddle_model::objects::State;
-use raddle_model::{Kind, ObjectId, Op, Order, Plain, SiteId, Touch};
+use raddle_model::{Kind, Op, Order, Plain, Touch};
 
-/// An atomic access that a task has come to.
+/// An atomic access.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Atomic {
-    object: ObjectId,
-    site: SiteId,
-    address: usize,
-    size: usize,
+pub struct Atomic {
+    /// Its first byte.
+    pub address: usize,
+    /// How many there are.
+    pub size: usize,
+    /// Where the program called us from.
+    pub pc: usize,
 }
 
 impl Atomic {
-    /// None yet.
-    pub(crate) const NONE: Atomic =
-        Atomic { object: ObjectId::NONE, site: SiteId::UNKNOWN, address: 0, size: 0 };
+    /// It is about to happen: when the way has been gone. One that may fail begins by [`Atomic::begin_exchange`].
+    #[inline(always)]
+    pub fn begin(self, kind: Kind, order: Order) -> Way {
+        begin(kind, self.address, order, self.pc)
+    }
+
+    /// The same for one that may fail.
+    pub fn begin_exchange(self, order: Order) -> Way {
+        with(|run| {
+            let me = run.running;
+            run.engine.analysis_mut().fallible.insert(me);
+        });
+        self.begin(Kind::Rmw, order)
+    }
+
+    /// It has happened. If the value is what it was, who waits for a change need not look again.
+    #[inline(always)]
+    pub fn done(self, write: bool, changed: bool) {
+        done(self.address, self.size, self.pc, write, write && !changed);
+    }
+
+    /// It was a compare-exchange, and has failed: a load with this order.
+    pub fn failed(self, order: Order) {
+        with(|run| run.engine.analysis_mut().failed_exchange(order));
+        done(self.address, self.size, self.pc, false, true);
+    }
 }
 
-/// An atomic access is about to happen: when the way has been gone. One that may fail begins by [`begin_exchange`].
+// What is known to the compiler where these are called travels in registers.
+
 #[inline(never)]
-pub fn begin(kind: Kind, address: usize, size: usize, order: Order, pc: usize) -> Way {
+fn begin(kind: Kind, address: usize, order: Order, pc: usize) -> Way {
     let touch = if kind == Kind::Load { Touch::Read } else { Touch::Write };
     let (plain, tossed) = with_active(|run| {
         let site = run.site(pc);
         let object = run.word(address, site, State::Atomic);
-        let me = run.running.index();
-        run.threads[me].atomic = Atomic { object, site, address, size };
         let plain = Plain { kind, touch, order, object, site };
         (plain, run.toss(plain).map(|next| run.hand_over(next)))
     });
@@ -41,46 +66,25 @@ pub fn begin(kind: Kind, address: usize, size: usize, order: Order, pc: usize) -
         None => {
             let Plain { kind, order, object, site, .. } = plain;
             arrive(Op::new(kind, object, site).order(order));
-            // A signal handler may have come to other ones meanwhile.
-            with(|run| run.threads[run.running.index()].atomic = Atomic { object, site, address, size });
             Way::NOWHERE
         }
     }
 }
 
-/// The same for one that may fail.
-pub fn begin_exchange(address: usize, size: usize, order: Order, pc: usize) -> Way {
-    with(|run| {
-        let me = run.running;
-        run.engine.analysis_mut().fallible.insert(me);
-    });
-    begin(Kind::Rmw, address, size, order, pc)
-}
-
-/// The access has happened. If the value is what it was, who waits for a change need not look again.
 #[inline(never)]
-pub fn done(write: bool, changed: bool) {
-    let Atomic { object, site, address, size } = with_active(|run| run.threads[run.running.index()].atomic);
+fn done(address: usize, size: usize, pc: usize, write: bool, in_vain: bool) {
+    let site = with_active(|run| run.site(pc));
     check_memory(address, size, write, site);
     with_active(|run| {
         if run.several {
             run.note(address, size, How { write, atomic: true }, site, false);
         }
-        if write && !changed {
+        if in_vain {
+            let object = run.word(address, site, State::Atomic);
             run.engine.unchanged(object);
         }
     });
     if with_active(|run| !run.sent.is_empty()) {
         sent::handle();
     }
-}
-
-/// It was a compare-exchange, and has failed: a load with this order.
-pub fn failed(order: Order) {
-    let object = with(|run| {
-        run.engine.analysis_mut().failed_exchange(order);
-        run.threads[run.running.index()].atomic.object
-    });
-    done(false, false);
-    with(|run| run.engine.unchanged(object));
 }

@@ -2,6 +2,7 @@
 //! what came of it is handed to the server, and the process is over.
 
 use crate::calls;
+use crate::reset;
 use crate::run::{self, Run, with};
 use crate::server;
 use crate::sys;
@@ -46,12 +47,14 @@ pub fn over() -> ! {
     }
     if REPORTING.swap(true, Ordering::Relaxed) {
         // Something went wrong while the report was made.
+        reset::refuse(reset::SPEECHLESS);
         sys::exit(SPEECHLESS);
     }
     let report = with(make_report);
     // What somebody may want to act upon.
     let urgent = report.verdict != Verdict::Finished || !report.races.is_empty();
     server::publish(&report::encode(&report), urgent);
+    reset::over();
     sys::exit(report.exit_code.unwrap_or(0))
 }
 

@@ -4,6 +4,7 @@
 use crate::libc::Libc;
 use crate::sys;
 use core::arch::{asm, naked_asm};
+use core::ffi::c_void;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// What the switch and the entry below know by offset.
@@ -24,7 +25,8 @@ pub struct Fiber {
     argument: usize,
     // 48: what it returned, or gave to pthread_exit
     result: usize,
-    resolver: [u64; 80],
+    // 56: what libc's resolver of names keeps for the thread
+    resolver: usize,
     stack: Stack,
 }
 
@@ -56,6 +58,9 @@ pub struct Stack {
 
 /// What a thread that was cancelled returns.
 pub const CANCELED: usize = usize::MAX;
+
+/// Bytes of what libc's resolver of names keeps for a thread, and some more.
+const RESOLVER: usize = 640;
 
 /// The page below a stack that nobody may touch.
 const GUARD: usize = 4096;
@@ -117,7 +122,11 @@ unsafe extern "C" fn entry_of_main() {
 unsafe extern "C" fn begin(fiber: *mut Fiber) {
     let libc = crate::libc::get();
     // SAFETY: this is the fiber that runs, whose thread-local variables these calls set up.
-    unsafe { libc.begin_thread((&raw mut (*fiber).resolver).cast()) };
+    unsafe {
+        let resolver = (*fiber).resolver as *mut c_void;
+        resolver.cast::<u8>().write_bytes(0, RESOLVER);
+        libc.begin_thread(resolver);
+    }
 }
 
 /// On the fiber, after the program's function.
@@ -145,7 +154,7 @@ impl Fiber {
             start: 0,
             argument: 0,
             result: CANCELED,
-            resolver: [0; 80],
+            resolver: 0,
             stack,
         }
     }
@@ -164,7 +173,8 @@ impl Fiber {
         let block = libc.control_block(stack.base as usize + stack.size);
         // SAFETY: the block lies in the mapping of the stack, which nobody uses.
         unsafe { libc.make_thread(block, FIRST_TID + number)? };
-        let sp = (block - libc.static_tls() - 64) & !63;
+        let resolver = (block - libc.static_tls() - RESOLVER) & !63;
+        let sp = resolver - 64;
         Some(Fiber {
             sp: sp as u64,
             ip: entry as *const () as u64,
@@ -174,7 +184,7 @@ impl Fiber {
             start,
             argument,
             result: CANCELED,
-            resolver: [0; 80],
+            resolver,
             stack,
         })
     }
@@ -264,17 +274,51 @@ pub unsafe fn switch(from: *mut Fiber, to: *const Fiber) {
 /// that this process happens to have drawn.
 static NEXT_STACK: AtomicUsize = AtomicUsize::new(0x1000_0000_0000);
 
+/// Where stacks are mapped already: up to here, each of the size that most threads ask for.
+static MAPPED_UP_TO: AtomicUsize = AtomicUsize::new(0);
+
+/// Stacks that are mapped beforehand.
+const MAPPED: usize = 16;
+
+/// Maps stacks beforehand, for threads that are made in one run after the other.
+pub fn map_stacks() {
+    let size = Stack::whole(crate::threads::STACK_DEFAULT, crate::libc::get());
+    let first = NEXT_STACK.load(Ordering::Relaxed);
+    let base = sys::map_near(first, size * MAPPED, false);
+    if base as usize != first {
+        return;
+    }
+    for number in 0..MAPPED {
+        // SAFETY: a mapping that nobody uses yet.
+        unsafe { sys::forbid(base.add(number * size), GUARD) };
+    }
+    MAPPED_UP_TO.store(first + size * MAPPED, Ordering::Relaxed);
+}
+
 impl Stack {
     /// A stack with room for `size` bytes and the control block above them.
     pub fn new(size: usize, libc: &Libc) -> Option<Stack> {
-        let size = (size + libc.static_tls() + GUARD).next_multiple_of(4096) + 4096;
-        let base = sys::map_near(NEXT_STACK.fetch_add(size, Ordering::Relaxed), size, false);
+        let size = Stack::whole(size, libc);
+        let wish = NEXT_STACK.fetch_add(size, Ordering::Relaxed);
+        if wish < MAPPED_UP_TO.load(Ordering::Relaxed) {
+            if size == Stack::whole(crate::threads::STACK_DEFAULT, libc) {
+                return Some(Stack { base: wish as *mut u8, size });
+            }
+            // It would not lie where it lies in a process of its own.
+            crate::reset::refuse(sys::nr::MMAP as u32);
+        }
+        let base = sys::map_near(wish, size, false);
         if base.is_null() {
             return None;
         }
         // SAFETY: a mapping that nobody knows yet.
         unsafe { sys::forbid(base, GUARD) };
         Some(Stack { base, size })
+    }
+
+    /// Bytes that are mapped for a stack with room for `size`.
+    fn whole(size: usize, libc: &Libc) -> usize {
+        (size + libc.static_tls() + GUARD).next_multiple_of(4096) + 4096
     }
 
     /// Where it lies, and how large it is.
@@ -284,6 +328,6 @@ impl Stack {
 
     /// Whether a thread that asks for `size` can have it.
     pub fn fits(&self, size: usize, libc: &Libc) -> bool {
-        self.size == (size + libc.static_tls() + GUARD).next_multiple_of(4096) + 4096
+        self.size == Stack::whole(size, libc)
     }
 }

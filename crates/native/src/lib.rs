@@ -20,6 +20,7 @@ pub mod libc;
 pub mod locks;
 pub mod objects;
 pub mod pages;
+pub mod reset;
 pub mod robust;
 pub mod run;
 pub mod sent;

@@ -84,6 +84,19 @@ pub fn next(name: &CStr) -> usize {
     unsafe { dlsym(NEXT, name.as_ptr()) as usize }
 }
 
+/// Where the kernel keeps the number of the processor that the running thread is on (restartable sequences).
+pub fn rseq_area() -> core::ops::Range<usize> {
+    const SIZE: usize = 32;
+    let offset = next(c"__rseq_offset") as *const isize;
+    if offset.is_null() {
+        return 0..0;
+    }
+    // SAFETY: glibc's constant of this name.
+    let offset = unsafe { *offset };
+    let start = (crate::fiber::thread_pointer() as usize).wrapping_add_signed(offset);
+    start..start + SIZE
+}
+
 /// How far from the thread pointer a thread-local variable of libc's lies, which is the same in every thread.
 fn own_offset(name: &CStr) -> usize {
     // SAFETY: a lookup by name changes nothing. The address is that of this thread's variable.

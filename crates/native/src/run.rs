@@ -2,7 +2,6 @@
 //! says what the task is about to do, and comes back when that has happened.
 
 use crate::access::QUIET_MAX;
-use crate::atomic::Atomic;
 use crate::blocks::Blocks;
 use crate::calls::{self, Calls};
 use crate::cancel::Cancel;
@@ -44,8 +43,6 @@ pub struct Thread {
     pub buried: bool,
     /// Values of thread-specific keys.
     pub specifics: Vec<usize>,
-    /// The atomic access that it has come to.
-    pub(crate) atomic: Atomic,
     /// How many random numbers it has drawn.
     draws: u64,
     /// Whether somebody wants it to end.
@@ -64,7 +61,6 @@ impl Thread {
             detached: false,
             buried: false,
             specifics: Vec::new(),
-            atomic: Atomic::NONE,
             draws: 0,
             cancel: Cancel::default(),
             name: Vec::new(),

@@ -4,7 +4,6 @@ use crate::run::{self, with};
 use crate::sys::{self, nr};
 use alloc::format;
 use alloc::string::String;
-use core::arch::naked_asm;
 
 const SEGV: i32 = 11;
 const FATAL: &[(i32, &str)] =
@@ -29,30 +28,25 @@ struct AlternateStack {
     size: usize,
 }
 
-#[unsafe(naked)]
-unsafe extern "C" fn restore() {
-    naked_asm!("mov eax, 15", "syscall")
-}
-
 /// Catches fatal signals from now on.
 pub fn watch_for_crashes() {
+    let stack = AlternateStack { base: sys::map(STACK, false), flags: 0, size: STACK };
+    // SAFETY: a structure of the kernel's layout that lives until the call returns; the stack lives for ever.
+    unsafe { sys::call3(nr::SIGALTSTACK, (&raw const stack) as usize, 0, 0) };
+    for &(signal, _) in FATAL {
+        handle(signal, crashed as *const () as usize);
+    }
+}
+
+/// Has a function of ours called for a signal, on the stack for that.
+pub(crate) fn handle(signal: i32, handler: usize) {
     const SIGINFO: usize = 4;
     const ON_STACK: usize = 0x0800_0000;
     const RESTORER: usize = 0x0400_0000;
-    let stack = AlternateStack { base: sys::map(STACK, false), flags: 0, size: STACK };
-    // SAFETY: structures of the kernel's layout that live until the calls return; the stack lives for ever.
-    unsafe {
-        sys::call3(nr::SIGALTSTACK, (&raw const stack) as usize, 0, 0);
-        for &(signal, _) in FATAL {
-            let action = Action {
-                handler: crashed as *const () as usize,
-                flags: SIGINFO | ON_STACK | RESTORER,
-                restorer: restore as *const () as usize,
-                mask: 0,
-            };
-            sys::call(nr::SIGACTION, [signal as usize, (&raw const action) as usize, 0, 8, 0, 0]);
-        }
-    }
+    let flags = SIGINFO | ON_STACK | RESTORER;
+    let action = Action { handler, flags, restorer: sys::signal_return(), mask: 0 };
+    // SAFETY: a structure of the kernel's layout that lives until the call returns.
+    unsafe { sys::call(nr::SIGACTION, [signal as usize, (&raw const action) as usize, 0, 8, 0, 0]) };
 }
 
 const ALARM: usize = 14;
@@ -65,12 +59,13 @@ pub(crate) fn wake_every(milliseconds: u32) {
     let action = Action {
         handler: woken as *const () as usize,
         flags: RESTORER,
-        restorer: restore as *const () as usize,
+        restorer: sys::signal_return(),
         mask: 0,
     };
     let microseconds = u64::from(milliseconds) * 1000;
     // Seconds and microseconds, between two and until the first.
-    let timer = [microseconds / 1_000_000, microseconds % 1_000_000].repeat(2);
+    let (seconds, rest) = (microseconds / 1_000_000, microseconds % 1_000_000);
+    let timer = [seconds, rest, seconds, rest];
     // SAFETY: structures of the kernel's layout that live until the calls return.
     unsafe {
         sys::call(nr::SIGACTION, [ALARM, (&raw const action) as usize, 0, 8, 0, 0]);

@@ -1,20 +1,68 @@
 //! System calls without libc: what libc offers for them is interposed, and would lead back to us.
 
-use core::arch::asm;
+use core::arch::global_asm;
+
+global_asm!(
+    // The one place from which we make system calls, and return from signals: whoever watches the program's calls
+    // (see `reset::guard`) tells ours apart by their address.
+    ".globl raddle_system_call, raddle_signal_return, raddle_calls_begin, raddle_calls_end",
+    ".hidden raddle_system_call, raddle_signal_return, raddle_calls_begin, raddle_calls_end",
+    "raddle_calls_begin:",
+    // rdi: the number; rsi: six arguments.
+    "raddle_system_call:",
+    "mov rax, rdi",
+    "mov rcx, rsi",
+    "mov rdi, [rcx]",
+    "mov rsi, [rcx + 8]",
+    "mov rdx, [rcx + 16]",
+    "mov r10, [rcx + 24]",
+    "mov r8, [rcx + 32]",
+    "mov r9, [rcx + 40]",
+    "syscall",
+    "ret",
+    "raddle_signal_return:",
+    "mov eax, 15",
+    "syscall",
+    "ud2",
+    "raddle_calls_end:",
+);
+
+unsafe extern "C" {
+    fn raddle_system_call(number: usize, args: *const usize) -> isize;
+    /// Where a signal handler returns to.
+    fn raddle_signal_return();
+    static raddle_calls_begin: u8;
+    static raddle_calls_end: u8;
+}
+
+/// Where signal handlers of ours return to.
+pub fn signal_return() -> usize {
+    raddle_signal_return as *const () as usize
+}
+
+/// Where the code lies that makes our system calls: its beginning and its size.
+pub fn calls_range() -> (usize, usize) {
+    let (begin, end) = (&raw const raddle_calls_begin as usize, &raw const raddle_calls_end as usize);
+    (begin, end - begin)
+}
 
 /// Numbers of the calls that are made here or looked at.
 pub mod nr {
     #![expect(missing_docs, reason = "the names are the kernel's")]
     pub const READ: usize = 0;
     pub const WRITE: usize = 1;
+    pub const OPEN: usize = 2;
     pub const CLOSE: usize = 3;
     pub const POLL: usize = 7;
     pub const LSEEK: usize = 8;
     pub const MMAP: usize = 9;
     pub const MPROTECT: usize = 10;
     pub const MUNMAP: usize = 11;
+    pub const BRK: usize = 12;
     pub const SIGACTION: usize = 13;
     pub const SIGPROCMASK: usize = 14;
+    pub const SIGRETURN: usize = 15;
+    pub const IOCTL: usize = 16;
     pub const SCHED_YIELD: usize = 24;
     pub const MREMAP: usize = 25;
     pub const MADVISE: usize = 28;
@@ -35,6 +83,8 @@ pub mod nr {
     pub const FUTEX: usize = 202;
     pub const CLOCK_GETTIME: usize = 228;
     pub const TGKILL: usize = 234;
+    pub const USERFAULTFD: usize = 323;
+    pub const CLOSE_RANGE: usize = 436;
     pub const EXIT_GROUP: usize = 231;
 }
 
@@ -42,26 +92,10 @@ pub mod nr {
 ///
 /// # Safety
 /// The arguments must be valid for the call.
-#[inline(always)]
+#[inline]
 pub unsafe fn call(number: usize, args: [usize; 6]) -> isize {
-    let result: isize;
-    // SAFETY: the kernel changes nothing but the registers named here and what the caller answers for.
-    unsafe {
-        asm!(
-            "syscall",
-            inlateout("rax") number as isize => result,
-            in("rdi") args[0],
-            in("rsi") args[1],
-            in("rdx") args[2],
-            in("r10") args[3],
-            in("r8") args[4],
-            in("r9") args[5],
-            lateout("rcx") _,
-            lateout("r11") _,
-            options(nostack),
-        );
-    }
-    result
+    // SAFETY: the caller answers for what the kernel does.
+    unsafe { raddle_system_call(number, args.as_ptr()) }
 }
 
 /// A call with fewer arguments.
@@ -90,7 +124,11 @@ pub fn map_near(wish: usize, size: usize, shared: bool) -> *mut u8 {
     let flags = MAP_ANONYMOUS | MAP_NORESERVE | if shared { MAP_SHARED } else { MAP_PRIVATE };
     // SAFETY: a new mapping at an address that is free changes nothing that exists.
     let address = unsafe { call(nr::MMAP, [wish, size, PROT_READ_WRITE, flags, usize::MAX, 0]) };
-    if (-4095..0).contains(&address) { core::ptr::null_mut() } else { address as *mut u8 }
+    if (-4095..0).contains(&address) {
+        return core::ptr::null_mut();
+    }
+    crate::reset::mapped(address as usize, size);
+    address as *mut u8
 }
 
 /// Gives memory back.
@@ -99,7 +137,8 @@ pub fn map_near(wish: usize, size: usize, shared: bool) -> *mut u8 {
 /// Nobody may use it any more.
 pub unsafe fn unmap(address: *mut u8, size: usize) -> bool {
     // SAFETY: passed on to the caller.
-    unsafe { call3(nr::MUNMAP, address as usize, size, 0) == 0 }
+    crate::reset::may_unmap(address as usize, size)
+        && unsafe { call3(nr::MUNMAP, address as usize, size, 0) == 0 }
 }
 
 /// Makes pages inaccessible.
@@ -109,6 +148,7 @@ pub unsafe fn unmap(address: *mut u8, size: usize) -> bool {
 pub unsafe fn forbid(address: *mut u8, size: usize) {
     // SAFETY: passed on to the caller.
     unsafe { call3(nr::MPROTECT, address as usize, size, 0) };
+    crate::reset::forbidden(address as usize, size);
 }
 
 /// Ends the process at once.

@@ -54,6 +54,17 @@ pub struct Hapset {
     pub file: Option<String>,
 }
 
+/// What has kept runs apart.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Isolation {
+    /// `fork`, `reset`, …
+    pub name: String,
+    /// Runs that got a process of their own though they were not to: for which system call, and how many.
+    pub alone: Vec<(String, u64)>,
+    /// Why all runs had one, if they had.
+    pub why: Option<String>,
+}
+
 /// What came of many runs.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Summary {
@@ -75,6 +86,10 @@ pub struct Summary {
     pub unseen_probability: f64,
     /// HaPSet coverage, if it was asked for.
     pub hapset: Option<Hapset>,
+    /// What has kept runs apart, where there is a choice.
+    pub isolation: Option<Isolation>,
+    /// One number for all that the runs were, in their order: equal campaigns have equal ones.
+    pub runs_digest: Option<u128>,
     /// Whether everything was run.
     pub exhausted: Exhausted,
     /// Runs that a search has left: probably more than the first, about the second, probably fewer than the
@@ -158,6 +173,22 @@ impl Summary {
         }
         if self.weak_orders {
             let _ = writeln!(out, "{}", words::WEAK_NOTE);
+        }
+        if let Some(isolation) = &self.isolation {
+            if let Some(why) = &isolation.why {
+                let _ = writeln!(out, "note: each run had a process of its own: {why}");
+            }
+            if !isolation.alone.is_empty() {
+                let runs = isolation.alone.iter().map(|(_, runs)| runs).sum();
+                let calls: Vec<_> =
+                    isolation.alone.iter().map(|(call, runs)| format!("{call} {runs}")).collect();
+                let _ = writeln!(
+                    out,
+                    "{} had a process of their own, because of what cannot be undone: {}",
+                    count(runs, "run"),
+                    calls.join(", ")
+                );
+            }
         }
         for note in &self.notes {
             let _ = writeln!(out, "note: {note}");

@@ -5,7 +5,7 @@ use crate::processes::is_shared;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, fence};
 use raddle_model::{Kind, ObjectId, Op, Order};
-use raddle_native::atomic;
+use raddle_native::atomic::Atomic;
 use raddle_native::run::{self, active, with};
 
 /// The order that C's number stands for. Consume is treated as acquire, as compilers do.
@@ -19,14 +19,30 @@ pub(crate) fn order(number: i32) -> Order {
     }
 }
 
-/// Comes to an access and waits for its turn. False if nobody controls the process.
+/// Comes to an access and waits for its turn. None if nobody controls the process.
 #[inline(always)]
-pub(crate) fn arrive(kind: Kind, address: usize, size: usize, memory_order: i32, pc: usize) -> bool {
-    let active = active();
-    if active {
-        atomic::begin(kind, address, size, order(memory_order), pc).go();
-    }
-    active
+pub(crate) fn arrive(
+    kind: Kind,
+    address: usize,
+    size: usize,
+    memory_order: i32,
+    pc: usize,
+) -> Option<Atomic> {
+    let atomic = Atomic { address, size, pc };
+    active().then(|| {
+        atomic.begin(kind, order(memory_order)).go();
+        atomic
+    })
+}
+
+/// The same for a compare-exchange.
+#[inline(always)]
+pub(crate) fn arrive_exchange(address: usize, size: usize, memory_order: i32, pc: usize) -> Option<Atomic> {
+    let atomic = Atomic { address, size, pc };
+    active().then(|| {
+        atomic.begin_exchange(order(memory_order)).go();
+        atomic
+    })
 }
 
 macro_rules! atomics {
@@ -44,39 +60,43 @@ macro_rules! atomics {
             }
 
             pub(super) unsafe extern "C" fn load(address: usize, order: i32, pc: usize) -> $int {
-                if arrive(Kind::Load, address, SIZE, order, pc) {
-                    atomic::done(false, false);
+                if let Some(atomic) = arrive(Kind::Load, address, SIZE, order, pc) {
+                    atomic.done(false, false);
                 }
                 at(address).load(SeqCst)
             }
 
             pub(super) unsafe extern "C" fn store(address: usize, value: $int, order: i32, pc: usize) {
-                let active = arrive(Kind::Store, address, SIZE, order, pc);
-                if active && !is_shared() {
+                let atomic = arrive(Kind::Store, address, SIZE, order, pc);
+                if let Some(atomic) = atomic
+                    && !is_shared()
+                {
                     let old = at(address).load(Relaxed);
                     at(address).store(value, Relaxed);
-                    return atomic::done(true, old != value);
+                    return atomic.done(true, old != value);
                 }
                 let old = at(address).swap(value, SeqCst);
-                if active {
-                    atomic::done(true, old != value);
+                if let Some(atomic) = atomic {
+                    atomic.done(true, old != value);
                 }
             }
 
             #[inline(always)]
             fn change(address: usize, order: i32, pc: usize, how: impl Fn($int) -> $int) -> $int {
-                let active = arrive(Kind::Rmw, address, SIZE, order, pc);
-                if active && !is_shared() {
+                let atomic = arrive(Kind::Rmw, address, SIZE, order, pc);
+                if let Some(atomic) = atomic
+                    && !is_shared()
+                {
                     // All threads are on one kernel thread.
                     let old = at(address).load(Relaxed);
                     at(address).store(how(old), Relaxed);
-                    atomic::done(true, how(old) != old);
+                    atomic.done(true, how(old) != old);
                     return old;
                 }
                 let result = at(address).fetch_update(SeqCst, SeqCst, |old| Some(how(old)));
                 let (Ok(old) | Err(old)) = result;
-                if active {
-                    atomic::done(true, how(old) != old);
+                if let Some(atomic) = atomic {
+                    atomic.done(true, how(old) != old);
                 }
                 old
             }
@@ -144,15 +164,12 @@ macro_rules! atomics {
                 failure: i32,
                 pc: usize,
             ) -> Result<$int, $int> {
-                let active = active();
-                if active {
-                    atomic::begin_exchange(address, SIZE, super::order(order), pc).go();
-                }
+                let atomic = arrive_exchange(address, SIZE, order, pc);
                 let result = at(address).compare_exchange(expected, value, SeqCst, SeqCst);
-                match result {
-                    Ok(_) if active => atomic::done(true, expected != value),
-                    Err(_) if active => atomic::failed(super::order(failure)),
-                    _ => {}
+                match (atomic, result) {
+                    (Some(atomic), Ok(_)) => atomic.done(true, expected != value),
+                    (Some(atomic), Err(_)) => atomic.failed(super::order(failure)),
+                    (None, _) => {}
                 }
                 result
             }

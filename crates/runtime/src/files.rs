@@ -3,6 +3,7 @@
 use crate::clocks::set_errno;
 use core::ffi::{c_int, c_long};
 use raddle_native::io::{self, IN, OUT, Poll};
+use raddle_native::reset::guard;
 use raddle_native::run::active;
 use raddle_native::sys;
 
@@ -34,8 +35,7 @@ mod number {
 /// # Safety
 /// As for the call.
 pub(crate) unsafe fn plain(number: usize, args: [usize; 6]) -> c_long {
-    // SAFETY: passed on to the caller.
-    let result = unsafe { sys::call(number, args) };
+    let result = guard::call(number, args);
     if (-4095..0).contains(&result) { c_long::from(set_errno(-result as c_int)) } else { result as c_long }
 }
 

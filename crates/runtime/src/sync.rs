@@ -4,7 +4,7 @@
 
 use crate::clocks::set_errno;
 use core::ffi::{c_int, c_uint, c_void};
-use raddle_native::atomic;
+use raddle_native::atomic::Atomic;
 use raddle_native::locks::{self, Patience, error};
 use raddle_native::run::active;
 use raddle_native::time::{TimeSpec, until};
@@ -322,10 +322,11 @@ unsafe extern "C" fn guard_release(guard: *mut u8, pc: usize) {
     const RELEASE: raddle_model::Order = raddle_model::Order::Release;
     if active() {
         // Who looks at the guard before it calls us does so by an atomic load.
-        atomic::begin(raddle_model::Kind::Store, guard as usize, 1, RELEASE, pc).go();
+        let atomic = Atomic { address: guard as usize, size: 1, pc };
+        atomic.begin(raddle_model::Kind::Store, RELEASE).go();
         // SAFETY: the program's own guard.
         unsafe { guard.write_volatile(1) };
-        atomic::done(true, true);
+        atomic.done(true, true);
         locks::once_leave(guard as usize, true, pc);
     } else {
         // SAFETY: our own argument.

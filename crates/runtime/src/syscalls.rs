@@ -2,8 +2,9 @@
 
 use crate::clocks::set_errno;
 use core::ffi::{c_int, c_long};
+use raddle_native::reset::guard;
 use raddle_native::run::active;
-use raddle_native::sys::{self, nr};
+use raddle_native::sys::nr;
 use raddle_native::time::{TimeSpec, until};
 use raddle_native::{futex, time};
 
@@ -26,8 +27,7 @@ unsafe extern "C" fn dispatch(number: usize, args: *const usize, pc: usize) -> c
             time::offer(pc);
             0
         }
-        // SAFETY: what the program asks for.
-        _ => unsafe { sys::call(number, args) },
+        _ => guard::call(number, args),
     };
     if (-4095..0).contains(&result) { c_long::from(set_errno(-result as c_int)) } else { result as c_long }
 }

@@ -1,11 +1,9 @@
 //! Atomic operations on sixteen bytes. Rust has no type for them; the processor has one instruction, which all others
 //! are made of. Their arguments take two registers each, so where a function was called from comes on the stack.
 
-use crate::atomics::{arrive, order};
+use crate::atomics::{arrive, arrive_exchange, order};
 use core::arch::asm;
 use raddle_model::Kind;
-use raddle_native::atomic;
-use raddle_native::run::active;
 
 const SIZE: usize = 16;
 
@@ -42,15 +40,15 @@ unsafe fn get(address: usize) -> u128 {
 }
 
 fn change(address: usize, order: i32, pc: usize, kind: Kind, how: impl Fn(u128) -> u128) -> u128 {
-    let active = arrive(kind, address, SIZE, order, pc);
+    let atomic = arrive(kind, address, SIZE, order, pc);
     // SAFETY: the program says that an atomic of this size lies there.
     let mut old = unsafe { get(address) };
     loop {
         // SAFETY: as above.
         let found = unsafe { exchange_if(address, old, how(old)) };
         if found == old {
-            if active {
-                atomic::done(true, how(old) != old);
+            if let Some(atomic) = atomic {
+                atomic.done(true, how(old) != old);
             }
             return old;
         }
@@ -59,8 +57,8 @@ fn change(address: usize, order: i32, pc: usize, kind: Kind, how: impl Fn(u128) 
 }
 
 unsafe extern "C" fn load(address: usize, order: i32, pc: usize) -> u128 {
-    if arrive(Kind::Load, address, SIZE, order, pc) {
-        atomic::done(false, false);
+    if let Some(atomic) = arrive(Kind::Load, address, SIZE, order, pc) {
+        atomic.done(false, false);
     }
     // SAFETY: as above.
     unsafe { get(address) }
@@ -89,16 +87,13 @@ changes! {
 }
 
 fn compare(address: usize, expected: u128, value: u128, success: i32, failure: i32, pc: usize) -> u128 {
-    let active = active();
-    if active {
-        atomic::begin_exchange(address, SIZE, order(success), pc).go();
-    }
+    let atomic = arrive_exchange(address, SIZE, success, pc);
     // SAFETY: as above.
     let found = unsafe { exchange_if(address, expected, value) };
-    match (active, found == expected) {
-        (false, _) => {}
-        (true, true) => atomic::done(true, expected != value),
-        (true, false) => atomic::failed(order(failure)),
+    match atomic {
+        Some(atomic) if found == expected => atomic.done(true, expected != value),
+        Some(atomic) => atomic.failed(order(failure)),
+        None => {}
     }
     found
 }

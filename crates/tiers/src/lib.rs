@@ -42,6 +42,8 @@ pub const SWEEPS: &[Sweep] = &[
     sweep("shadow_runs", 3_000, 100_000, "random sequences of accesses, beside a model that keeps all"),
     sweep("native_bug_runs", 300, 10_000, "runs of each C and C++ program with a bug, per compiler"),
     sweep("blocking_runs", 20, 500, "runs of each call that waits, with a peer and without"),
+    sweep("reset_runs", 25, 500, "runs of each C and C++ program, reset and in processes of their own"),
+    sweep("reset_fault_runs", 40, 500, "the same for programs that do harm to themselves"),
     sweep("native_ok_runs", 50, 10_000, "runs of each mended C and C++ program, per compiler"),
     sweep("search_interleavings", 50, 2_000, "random programs whose interleavings dfs and pcb must run"),
     sweep("search_programs", 200, 2_500, "random programs whose partial orders dpor and odpor must run"),

@@ -47,8 +47,11 @@ impl Clocks {
     fn rmw(&mut self, event: &Event) {
         let Event { task, op, .. } = *event;
         self.load(task, op.object, op.order);
-        if op.order.releases() {
-            return self.add_first(event, op.object);
+        match (op.order.acquires(), op.order.releases()) {
+            // What has been acquired is known, and need not be added to.
+            (true, true) => return self.release_first(event, op.object),
+            (false, true) => return self.add_first(event, op.object),
+            _ => {}
         }
         let fence = self.tasks[task.index()].fence;
         if fence.by.time != 0 {

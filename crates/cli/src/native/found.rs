@@ -128,6 +128,8 @@ pub(crate) fn summary(
         failures: files.iter().map(listed).collect(),
         warnings: summary.cycles.iter().map(|cycle| warning(native, cycle)).collect(),
         notes: Vec::new(),
+        isolation: Some(native.isolation()),
+        runs_digest: Some(native.runs_digest()),
         seconds,
         weak_orders: summary.weak_orders,
         ..raddle_report::Summary::default()

@@ -2,9 +2,11 @@
 
 pub(crate) mod callers;
 pub(crate) mod found;
+mod isolation;
 mod sampling;
 mod server;
 mod target;
 
+pub(crate) use isolation::Isolation;
 pub(crate) use server::{Beginning, Program};
 pub(crate) use target::NativeTarget;

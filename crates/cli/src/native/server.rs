@@ -1,13 +1,12 @@
 //! The controller's side of a fork server: a program that was started and waits for plans. What the messages look
 //! like is said in `crates/native/src/server`.
 
+use super::isolation::Isolation;
 use crate::interrupt;
 use crate::problem::Problem;
 use raddle_explore::target::TargetError;
 use raddle_model::Plan;
-use raddle_native::server::{
-    BIND_NOW, CAPTURED, FROM_MAIN, REPEATED, REPLY, REQUEST, VARIABLE, reply, request,
-};
+use raddle_native::server::{BIND_NOW, CAPTURED, FROM_MAIN, REPLY, REQUEST, VARIABLE, reply, request};
 use raddle_symbols::Module;
 use raddle_wire::plan;
 use std::ffi::{CStr, OsString};
@@ -34,8 +33,8 @@ pub(crate) struct Program {
     pub(crate) hang: Duration,
     /// Where control begins.
     pub(crate) beginning: Beginning,
-    /// Whether runs are repeated in one process: it must not begin with the process.
-    pub(crate) repeated: bool,
+    /// What keeps runs apart. Control does not begin with the process if main is called again in it.
+    pub(crate) isolation: Isolation,
 }
 
 /// Where control begins.
@@ -119,7 +118,8 @@ impl Server {
         let (socket, stdin, stdout, stderr) = (at("s"), at("in"), at("out"), at("err"));
         std::fs::write(&stdin, &program.stdin).map_err(io_error("no temporary file"))?;
         let listener = UnixListener::bind(&socket).map_err(io_error("no socket for the program"))?;
-        let create = |path: &PathBuf| File::create(path).map_err(io_error("no temporary file"));
+        let file = || File::options().read(true).write(true).create(true).truncate(true).clone();
+        let create = |path: &PathBuf| file().open(path).map_err(io_error("no temporary file"));
         let text = |text: &'static CStr| text.to_str().expect("ASCII");
         let mut command = Command::new(&program.path);
         command.args(&program.arguments).env(text(VARIABLE), &socket);
@@ -157,31 +157,37 @@ impl Server {
 
     /// Asks for a run in full.
     pub(super) fn record(&mut self, plan: &Plan) -> Result<(), TargetError> {
-        self.send(request::RECORD, &plan::encode(plan), 0..1, false)
+        self.send(request::RECORD, &plan::encode(plan), 0..1, Isolation::Fork)
     }
 
-    /// Asks for runs, all in one process or each in its own.
+    /// Asks for runs.
     pub(super) fn sample(
         &mut self,
         plan: &Plan,
         runs: Range<u64>,
-        repeated: bool,
+        isolation: Isolation,
     ) -> Result<(), TargetError> {
-        self.send(request::SAMPLE, &plan::encode(plan), runs, repeated)
+        self.send(request::SAMPLE, &plan::encode(plan), runs, isolation)
     }
 
     /// Asks to leave out the rest.
     pub(super) fn stop(&mut self) -> Result<(), TargetError> {
-        self.send(request::STOP, &[], 0..0, false)
+        self.send(request::STOP, &[], 0..0, Isolation::Fork)
     }
 
-    fn send(&mut self, kind: u32, plan: &[u8], runs: Range<u64>, repeated: bool) -> Result<(), TargetError> {
+    fn send(
+        &mut self,
+        kind: u32,
+        plan: &[u8],
+        runs: Range<u64>,
+        isolation: Isolation,
+    ) -> Result<(), TargetError> {
         let (from_main, entry) = match self.beginning {
             Beginning::Process => (0, 0),
             Beginning::Main => (FROM_MAIN, 0),
             Beginning::Entry(_, offset) => (FROM_MAIN, offset),
         };
-        let flags = CAPTURED | from_main | if repeated { REPEATED } else { 0 };
+        let flags = CAPTURED | from_main | isolation.flags();
         let hang_ms = u32::try_from(self.hang.as_millis()).unwrap_or(u32::MAX);
         let mut message = Vec::with_capacity(REQUEST + plan.len());
         message.extend(kind.to_le_bytes());

@@ -1,11 +1,13 @@
 //! A native program as something that explorers can run.
 
 use super::callers::Callers;
+use super::isolation::{Alone, Isolation};
 use super::sampling;
 use super::server::{Program, Reply, Server};
 use raddle_explore::target::{
-    CycleFound, Digest, EdgeFound, Learned, Place, RaceFound, Run, Sink, Target, TargetError,
+    CycleFound, Digest, EdgeFound, Flow, Learned, Place, RaceFound, Run, Sink, Target, TargetError,
 };
+use raddle_model::hash::{Wide, mix};
 use raddle_model::plan::Steps;
 use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, Tail, TaskId, Trace, Verdict};
 use raddle_native::server::reply;
@@ -17,8 +19,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Of the runs that are done in one process, every so many is done in a process of its own, too.
+/// Of the runs that are done in one process, every so many is done in a process of its own, too; and the first ones: a
+/// program that keeps something mostly does so from the beginning.
 const CHECK_EVERY: u64 = 1_000;
+const CHECK_FIRST: u64 = 32;
 
 /// A native program.
 ///
@@ -36,6 +40,10 @@ pub(crate) struct NativeTarget {
     symbols: RefCell<Symbolizer>,
     /// Who called what in the runs that were recorded, by fingerprint.
     callers: BTreeMap<u128, Callers>,
+    /// Runs that got a process of their own though they were not to.
+    alone: Alone,
+    /// What all runs were.
+    runs_digest: Wide,
 }
 
 impl NativeTarget {
@@ -52,6 +60,8 @@ impl NativeTarget {
             output: Default::default(),
             symbols: RefCell::default(),
             callers: BTreeMap::new(),
+            alone: Alone::default(),
+            runs_digest: Wide::START,
         })
     }
 
@@ -72,6 +82,16 @@ impl NativeTarget {
             self.samplers.push(Server::start(&self.program)?);
         }
         Ok(self)
+    }
+
+    /// What has kept the runs apart.
+    pub(crate) fn isolation(&self) -> raddle_report::Isolation {
+        self.alone.told(self.program.isolation)
+    }
+
+    /// One number for all that the runs were, in their order.
+    pub(crate) fn runs_digest(&self) -> u128 {
+        self.runs_digest.to_u128()
     }
 
     /// What is run.
@@ -145,6 +165,20 @@ impl NativeTarget {
         Ok((digest, report.recorded))
     }
 
+    /// The status is a hash of what the run wrote, if that was asked for.
+    fn digest_more(&mut self, digest: &Digest, status: i32) {
+        let mut label = mix(digest.run, digest.steps);
+        if let Verdict::Failed(failure) = &digest.verdict {
+            let mixed = mix(label, failure.kind as u64);
+            label = failure.message.bytes().fold(mixed, |hash, byte| mix(hash, byte.into()));
+        }
+        let checked = self.program.isolation.one_by_one() == Isolation::ForkChecked;
+        let written = if checked { status as u64 } else { 0 };
+        let words = [digest.fingerprint as u64, (digest.fingerprint >> 64) as u64, written];
+        let label = words.into_iter().fold(label, mix);
+        self.runs_digest = self.runs_digest.chain(label, Wide::START);
+    }
+
     /// A race, with the name of its variable if that is a static one.
     fn named(&self, race: report::Race) -> RaceFound {
         let module = race.place.and_then(|(module, _)| self.modules.get(module as usize));
@@ -161,7 +195,7 @@ impl NativeTarget {
 
     /// A run that was one of many in its process is done in a process of its own: the two must agree.
     fn check(&mut self, plan: &Plan, digest: &mut Digest) -> Result<(), TargetError> {
-        self.recorder.sample(plan, digest.run..digest.run + 1, false)?;
+        self.recorder.sample(plan, digest.run..digest.run + 1, Isolation::Fork)?;
         let reply = self.recorder.receive()?;
         let (alone, _) = self.digest(&reply, digest.run, digest.seed)?;
         let done = self.recorder.receive()?;
@@ -282,12 +316,19 @@ impl Target for NativeTarget {
 
     fn sample(&mut self, plan: &Plan, runs: Range<u64>, sink: &mut dyn Sink) -> Result<(), TargetError> {
         let mut samplers = std::mem::take(&mut self.samplers);
-        let repeated = self.program.repeated;
-        let result = sampling::sample(&mut samplers, plan, runs, repeated, |reply| {
+        let isolation = self.program.isolation;
+        let result = sampling::sample(&mut samplers, plan, runs, isolation, |reply| {
+            if reply.kind == reply::ALONE {
+                self.alone.note(reply);
+                return Ok(Flow::Continue);
+            }
             let (mut digest, _) = self.digest(reply, reply.run, Rng::seed_of_run(plan.seed, reply.run))?;
+            self.digest_more(&digest, reply.status);
             if reply.run == 0 {
                 self.compare(plan, &mut digest)?;
-            } else if repeated && reply.run.is_multiple_of(CHECK_EVERY) {
+            } else if isolation == Isolation::InProcess
+                && (reply.run < CHECK_FIRST || reply.run.is_multiple_of(CHECK_EVERY))
+            {
                 self.check(plan, &mut digest)?;
             }
             Ok(sink.run(&digest))

@@ -8,6 +8,7 @@ mod campaigns;
 mod classes;
 mod determinism;
 mod isolation;
+mod reset;
 mod searches;
 mod support;
 mod verdicts;

@@ -36,7 +36,8 @@ pub(crate) fn build(name: &str) -> PathBuf {
 
 fn build_anew(name: &str) -> PathBuf {
     let compiler = if name.ends_with(".cc") { "g++" } else { "gcc" };
-    let [object, program] = ["o", "exe"].map(|extension| workshop().join(name).with_extension(extension));
+    let flat = name.replace('/', "-");
+    let [object, program] = ["o", "exe"].map(|extension| workshop().join(&flat).with_extension(extension));
     let flags = ["-O0", "-g", "-fsanitize=thread", "-c"].map(OsStr::new);
     let files = [source(name).into_os_string(), "-o".into(), object.clone().into_os_string()];
     compile(compiler, &flags.iter().copied().chain(files.iter().map(|file| &**file)).collect::<Vec<_>>());

@@ -14,7 +14,13 @@ const COMPILERS: [[&str; 2]; 2] = [["gcc", "g++"], ["clang-19", "clang++-19"]];
 /// What is found in a subject: kind, and sites.
 type Found = Vec<(String, Vec<String>)>;
 
-fn run(subject: &Subject, compiler: [&str; 2], sweep: &str) -> Result<Found, String> {
+/// `raddle run` on a subject: what it says, and its exit code.
+fn campaign(
+    subject: &Subject,
+    compiler: [&str; 2],
+    sweep: &str,
+    more: &[&str],
+) -> (serde_json::Value, Option<i32>) {
     let out = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let mut command = Command::new(env!("CARGO_BIN_EXE_raddle"));
     for (name, _) in std::env::vars_os() {
@@ -26,20 +32,21 @@ fn run(subject: &Subject, compiler: [&str; 2], sweep: &str) -> Result<Found, Str
     command.env("RADDLE_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"));
     command.env("CFLAGS", &subject.flags).env("CXXFLAGS", &subject.flags).env_remove("LDFLAGS");
     command.args(["run", "--format", "json", "--stop-after", "0", "--time", "300", "--steps-max", "20000"]);
-    command.args(["--hang-ms", "3000"]).args(&subject.options);
+    command.args(["--hang-ms", "3000"]).args(&subject.options).args(more);
     command.args(["--runs", &raddle_tiers::size(sweep).to_string(), "--out"]).arg(out.path());
     command.arg(&subject.source).args(&subject.arguments).stdin(Stdio::null());
     let output = command.output().expect("the command starts");
     let (said, json) = (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
-    let json: serde_json::Value = json
-        .lines()
-        .last()
-        .and_then(|line| serde_json::from_str(line).ok())
-        .ok_or_else(|| format!("no answer: {} {said}", output.status))?;
-    let failures = json["failures"].as_array().ok_or("no list of failures")?;
+    let json = json.lines().last().and_then(|line| serde_json::from_str(line).ok());
+    (json.unwrap_or_else(|| serde_json::json!({ "said": said })), output.status.code())
+}
+
+fn run(subject: &Subject, compiler: [&str; 2], sweep: &str) -> Result<Found, String> {
+    let (json, code) = campaign(subject, compiler, sweep, &[]);
+    let failures = json["failures"].as_array().ok_or_else(|| format!("no list of failures: {json}"))?;
     let expected = if failures.is_empty() { 0 } else { 1 };
-    if output.status.code() != Some(expected) {
-        return Err(format!("{} with {} failures", output.status, failures.len()));
+    if code != Some(expected) {
+        return Err(format!("exit code {code:?} with {} failures", failures.len()));
     }
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
     let site = |site: &serde_json::Value| format!("{}:{}", text(&site["file"]), site["line"]);
@@ -105,6 +112,24 @@ fn nothing_is_found_in_what_is_mended_with_gcc() {
 #[test]
 fn nothing_is_found_in_what_is_mended_with_clang() {
     all(&mended(), COMPILERS[1], "native_ok_runs");
+}
+
+#[test]
+fn runs_that_are_reset_are_what_they_are_in_processes_of_their_own() {
+    let (mut wrong, mut reset) = (Vec::new(), 0);
+    let subjects = bugs().into_iter().chain(mended());
+    for subject in subjects.filter(|subject| subject.later.is_none()) {
+        let [fork, own] = ["fork-checked", "reset-checked"]
+            .map(|isolation| campaign(&subject, COMPILERS[0], "reset_runs", &["--isolation", isolation]).0);
+        for field in ["runs", "steps", "failing_runs", "runs_digest"] {
+            if fork[field].is_null() || fork[field] != own[field] {
+                wrong.push(format!("{}: {field} {} and {}", subject.name, fork[field], own[field]));
+            }
+        }
+        reset += usize::from(own["isolation"]["alone"].as_object().is_some_and(serde_json::Map::is_empty));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(reset > 100, "only {reset} programs are reset in all their runs");
 }
 
 #[test]

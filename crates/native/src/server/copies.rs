@@ -3,17 +3,18 @@
 
 use super::outbox::Outbox;
 use super::shared::{self, Shared};
-use super::{CAPTURED, FROM_MAIN, Request, die_with_parent, reply, request};
+use super::{CAPTURED, CHECKED, FROM_MAIN, Request, die_with_parent, reply, request};
 use crate::run::{self, Run, with};
 use crate::signals;
 use crate::site::Modules;
 use crate::sys::{self, nr};
 use core::sync::atomic::Ordering;
 use raddle_analysis::LockOrder;
+use raddle_model::hash::mix;
 use raddle_model::{Analysis, Policy, Recorder, Rng};
 
 /// How often the server looks whether a run shows signs of life.
-const SLICE_MS: u32 = 100;
+pub(super) const SLICE_MS: u32 = 100;
 
 /// The order of locks is followed in runs whose number is a power of two, and in every so many.
 const CLOSE_EVERY: u64 = 256;
@@ -31,18 +32,25 @@ pub(super) fn finish() {
 
 /// One run. Gives back the number of the next; none in the copy that is to do this one.
 pub(super) fn one(request: &Request, number: u64, outbox: &mut Outbox) -> Option<u64> {
+    if !alone(number, request.flags, request.hang_ms, outbox) {
+        return Some(number + 1);
+    }
+    if request.flags & FROM_MAIN == 0 {
+        start(request, number);
+    }
+    None
+}
+
+/// One run in a process of its own. True in that.
+pub(super) fn alone(number: u64, flags: u32, hang_ms: u32, outbox: &mut Outbox) -> bool {
     let shared = shared::get().expect("raddle bug: no shared memory");
     shared.empty();
-    rewind(request.flags & CAPTURED != 0);
-    let Some(child) = copy(outbox) else {
-        if request.flags & FROM_MAIN == 0 {
-            start(request, number);
-        }
-        return None;
-    };
-    let (status, hangs) = finished(child, request.hang_ms, shared);
+    rewind(flags & CAPTURED != 0);
+    let Some(child) = copy(outbox) else { return true };
+    let (status, hangs) = finished(child, hang_ms, shared);
+    let status = if flags & CHECKED != 0 && shared.report().is_some() { output_hash() } else { status };
     tell(number, status, hangs, shared, outbox);
-    Some(number + 1)
+    false
 }
 
 /// Makes a copy. None in the copy.
@@ -58,8 +66,7 @@ pub(super) fn copy(outbox: &mut Outbox) -> Option<isize> {
         return None;
     }
     if child < 0 {
-        let why = alloc::format!("the system refuses another process (error {})", -child);
-        outbox.despair(why.as_bytes());
+        outbox.despair(b"the system refuses another process");
     }
     Some(child)
 }
@@ -105,6 +112,28 @@ pub(super) fn rewind(captured: bool) {
     }
 }
 
+/// A hash of what is in the files that are standard output and error.
+pub(super) fn output_hash() -> i32 {
+    const PREAD: usize = 17;
+    let mut buffer = [0u8; 512];
+    let mut hash = 0u64;
+    for fd in [1, 2] {
+        let mut at = 0;
+        loop {
+            // SAFETY: the kernel writes into a buffer that is alive.
+            let read =
+                unsafe { sys::call(PREAD, [fd, buffer.as_mut_ptr() as usize, buffer.len(), at, 0, 0]) };
+            if read <= 0 {
+                break;
+            }
+            hash = buffer[..read as usize].iter().fold(hash, |hash, &byte| mix(hash, u64::from(byte)));
+            at += read as usize;
+        }
+        hash = mix(hash, fd as u64);
+    }
+    hash as i32
+}
+
 /// Waits for a copy to end, and ends it if it shows no sign of life for too long.
 fn wait(child: isize, hang_ms: u32, shared: &Shared) -> (i32, bool) {
     const INTERRUPTED: isize = -4;
@@ -116,7 +145,13 @@ fn wait(child: isize, hang_ms: u32, shared: &Shared) -> (i32, bool) {
         let now = shared.beats.load(Ordering::Relaxed);
         silent = if now == beats { silent + SLICE_MS } else { 0 };
         beats = now;
-        if silent >= hang_ms {
+        // A run with a process of its own is watched by the one who made that.
+        let patience = if shared.alone.load(Ordering::Relaxed) != 0 && !crate::reset::is_on() {
+            hang_ms * 2 + 1000
+        } else {
+            hang_ms
+        };
+        if silent >= patience {
             hangs = true;
             // SAFETY: the copy, and whatever is in its group.
             unsafe {

@@ -11,6 +11,7 @@
 mod copies;
 mod outbox;
 mod repeats;
+mod resets;
 mod shared;
 
 use crate::site::Modules;
@@ -24,6 +25,7 @@ use raddle_model::Plan;
 use raddle_wire::plan;
 
 pub(crate) use repeats::next as next_repeat;
+pub(crate) use resets::Errand;
 pub use shared::beat;
 pub(crate) use shared::publish;
 
@@ -54,6 +56,10 @@ pub mod reply {
     pub const DONE: u32 = 5;
     /// The server cannot work; the bytes say why.
     pub const UNFIT: u32 = 6;
+    /// The next report is of a run that was done in a process of its own, though it was not to be; the status is
+    /// the number of the system call that could not be undone, or -1 if the run destroyed the process that it
+    /// was in. Bytes, if there are any, say why all runs are done in this way from now on.
+    pub const ALONE: u32 = 7;
 }
 
 /// Bytes of a request's head.
@@ -66,6 +72,11 @@ pub const CAPTURED: u32 = 1;
 pub const FROM_MAIN: u32 = 2;
 /// Request flag: main is called again and again in one process. Goes with [`FROM_MAIN`].
 pub const REPEATED: u32 = 4;
+/// Request flag: runs are done in one process that puts back what they have changed.
+pub const RESET: u32 = 8;
+/// Request flag: the status of a report is a hash of what the run wrote; and after each run that is undone all memory
+/// is compared with what it was.
+pub const CHECKED: u32 = 16;
 
 /// A variable that the loader looks at, and the value by which we know that the controller has set it: all calls are
 /// bound to what they call before the program begins, and not again in each run.
@@ -200,16 +211,18 @@ impl Server {
             let Some(request) = self.receive() else { sys::exit(0) };
             let Some(request) = request else { continue };
             copies::prepare(&request, modules.clone());
-            let repeated = request.flags & REPEATED != 0;
             let mut number = request.first;
             while number < request.last && !self.is_stopped() {
-                let next = match repeated {
-                    true => repeats::some(&request, number, &mut self.outbox),
-                    false => copies::one(&request, number, &mut self.outbox),
+                let next = if request.flags & REPEATED != 0 {
+                    repeats::some(&request, number, &mut self.outbox).ok_or(number)
+                } else if request.flags & RESET != 0 {
+                    resets::some(&request, number, &mut self.outbox)
+                } else {
+                    copies::one(&request, number, &mut self.outbox).ok_or(number)
                 };
                 match next {
-                    Some(next) => number = next,
-                    None => return at_main(request, number, modules),
+                    Ok(next) => number = next,
+                    Err(mine) => return at_main(request, mine, modules),
                 }
             }
             copies::finish();

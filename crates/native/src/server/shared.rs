@@ -20,6 +20,8 @@ pub(super) struct Shared {
     pub(super) run: AtomicU64,
     /// Whether that process has done all that it was to do.
     pub(super) done: AtomicU32,
+    /// Whether a process that repeats runs has made one of its own for this run.
+    pub(super) alone: AtomicU32,
     /// Bytes that wait to be sent: they must not be lost with the process that has put them there.
     pub(super) kept: AtomicU64,
 }

@@ -252,6 +252,8 @@ pub(crate) fn report(
         notes,
         seconds,
         weak_orders: summary.weak_orders,
+        isolation: None,
+        runs_digest: None,
     };
     Ok(Report { summary, found, warnings, resumed_after: 0 })
 }

@@ -3,6 +3,7 @@
 use super::{MEMORY_MODEL, Site, line};
 use crate::summary::{self, Exhausted, Found, Summary};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Changes with the meaning of a field; new fields do not change it.
 const SCHEMA: &str = "raddle.summary.v1";
@@ -19,6 +20,8 @@ struct Line<'a> {
     distinct_partial_orders_exact: bool,
     unseen_probability: f64,
     hapset: Option<Hapset<'a>>,
+    isolation: Option<Isolation<'a>>,
+    runs_digest: Option<String>,
     exhausted: bool,
     exhausted_within: Option<&'a str>,
     runs_left: Option<[u64; 3]>,
@@ -31,6 +34,14 @@ struct Line<'a> {
     runs_per_second: f64,
     memory_model: &'static str,
     weak_orders_executed: bool,
+}
+
+/// `alone`: runs that got a process of their own though they were not to, by system call.
+#[derive(Serialize)]
+struct Isolation<'a> {
+    name: &'a str,
+    alone: BTreeMap<&'a str, u64>,
+    why: Option<&'a str>,
 }
 
 /// `growth`: (runs so far, pairs then), for each run that brought something new.
@@ -99,6 +110,12 @@ pub fn summary(summary: &Summary) -> String {
             growth: &hapset.growth,
             file: hapset.file.as_deref(),
         }),
+        isolation: summary.isolation.as_ref().map(|isolation| Isolation {
+            name: &isolation.name,
+            alone: isolation.alone.iter().map(|(call, runs)| (call.as_str(), *runs)).collect(),
+            why: isolation.why.as_deref(),
+        }),
+        runs_digest: summary.runs_digest.map(|digest| format!("{digest:032x}")),
         exhausted: summary.exhausted == Exhausted::Yes,
         exhausted_within: match &summary.exhausted {
             Exhausted::Within(bound) => Some(bound),

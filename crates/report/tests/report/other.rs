@@ -2,7 +2,7 @@
 
 use crate::stories;
 use expect_test::expect;
-use raddle_report::{Exhausted, Found, Hapset, Place, Summary, Warning, json};
+use raddle_report::{Exhausted, Found, Hapset, Isolation, Place, Summary, Warning, json};
 
 fn summary() -> Summary {
     Summary {
@@ -15,6 +15,8 @@ fn summary() -> Summary {
         distinct_exact: true,
         unseen_probability: 0.0213,
         hapset: None,
+        isolation: None,
+        runs_digest: None,
         exhausted: Exhausted::No,
         runs_left: None,
         search_seconds: 0.0,
@@ -100,6 +102,22 @@ fn notes_and_warnings_come_after_the_figures() {
 }
 
 #[test]
+fn runs_that_got_processes_of_their_own_are_told() {
+    let isolation =
+        Isolation { name: "reset".into(), alone: vec![("clone".into(), 3), ("chdir".into(), 1)], why: None };
+    let summary = Summary { isolation: Some(isolation), runs_digest: Some(0xab), ..summary() };
+    let line = "4 runs had a process of their own, because of what cannot be undone: clone 3, chdir 1\n";
+    assert!(summary.text().contains(line), "{}", summary.text());
+    let value: serde_json::Value = serde_json::from_str(&json::summary(&summary)).unwrap();
+    let expected = serde_json::json!({ "name": "reset", "alone": { "chdir": 1, "clone": 3 }, "why": null });
+    assert_eq!(value["isolation"], expected);
+    assert_eq!(value["runs_digest"], "000000000000000000000000000000ab");
+    let why = Isolation { why: Some("the kernel is too old".into()), ..Isolation::default() };
+    let text = Summary { isolation: Some(why), ..summary }.text();
+    assert!(text.contains("note: each run had a process of its own: the kernel is too old\n"), "{text}");
+}
+
+#[test]
 fn hapset_coverage_is_told() {
     let hapset = Hapset { pairs: 34, growth: vec![(1, 20), (57, 34)], file: Some("a.hapset".into()) };
     let summary = Summary { hapset: Some(hapset), ..with_a_warning() };
@@ -153,10 +171,12 @@ fn a_summary_for_tools_is_one_line() {
             }
           ],
           "hapset": null,
+          "isolation": null,
           "memory_model": "sc",
           "notes": [],
           "program": "bank::transfers",
           "runs": 10000,
+          "runs_digest": null,
           "runs_left": null,
           "search_seconds": 0.0,
           "runs_per_second": 40000.0,

@@ -8,7 +8,7 @@
 
 use crate::bench::grid::{Grid, number};
 use crate::cc::program;
-use crate::native::{Beginning, NativeTarget, Program};
+use crate::native::{Beginning, Isolation, NativeTarget, Program};
 use crate::output::{self, Format};
 use crate::problem::Problem;
 use crate::{Exit, progress};
@@ -104,7 +104,7 @@ fn experiment(path: &Path, seed: u64, points: &PointSet, runs: u64) -> Result<Ex
         stdin: Vec::new(),
         hang: Duration::from_secs(5),
         beginning: Beginning::Process,
-        repeated: false,
+        isolation: Isolation::Fork,
     };
     let mut target = NativeTarget::start(program, None)?;
     let strategy = raddle_policy::parse("random").map_err(|error| Problem::new(error.message, ""))?;

@@ -1,0 +1,391 @@
+//! The program's system calls, each looked at before it is made: what could not be undone is not done.
+//!
+//! Syscall User Dispatch turns every system call into a signal, but for those made at the one place that is ours.
+//! What is not in the list below is refused, and the run is done in a process of its own. To refuse is always
+//! right; to let through needs a reason. Reasons hold for the kernel's effects only: that memory is put back is
+//! taken for granted, also memory that a call writes to.
+
+use super::{outside, refuse};
+use crate::signals;
+use crate::sys::{self, nr};
+
+/// When a call may be made.
+#[derive(Clone, Copy, Debug)]
+enum Rule {
+    /// Always: it changes nothing, or nothing that the next run could see.
+    Free,
+    /// Always: what it makes is a descriptor, and all those are closed.
+    Opens,
+    /// If its first argument is a descriptor that this run has made: what is changed goes with it.
+    Own,
+    /// If this says so.
+    If(fn(&[usize; 6]) -> bool),
+    /// This does it.
+    By(fn(&[usize; 6]) -> Option<isize>),
+}
+
+use Rule::{By, Free, If, Opens, Own};
+
+/// Number, rule, and why it is safe where the rule alone does not say it.
+const RULES: &[(usize, Rule, &str)] = &[
+    (0, Free, "read: where a file of ours is read is set anew before each run"),
+    (1, If(to_output_or_own), "write: the two outputs are emptied before each run"),
+    (2, If(open_reads), "open: to read only"),
+    (3, Own, "close"),
+    (4, Free, "stat"),
+    (5, Free, "fstat"),
+    (6, Free, "lstat"),
+    (7, Free, "poll"),
+    (8, Free, "lseek: as for read"),
+    (9, By(map), "mmap: unmapped again"),
+    (10, If(in_map), "mprotect: of what the run has mapped"),
+    (11, If(in_map), "munmap: likewise"),
+    (12, By(move_heap), "brk: moved back"),
+    (13, By(act), "rt_sigaction: put back"),
+    (16, If(asks_or_own), "ioctl: questions"),
+    (17, Free, "pread64"),
+    (19, Free, "readv"),
+    (20, If(to_output_or_own), "writev: as for write"),
+    (21, Free, "access"),
+    (22, Opens, "pipe"),
+    (23, Free, "select"),
+    (24, Free, "sched_yield"),
+    (25, By(remap), "mremap: of what the run has mapped"),
+    (28, If(in_map), "madvise: likewise; elsewhere it could drop pages unnoticed"),
+    (32, Opens, "dup"),
+    (33, If(second_is_free), "dup2: not onto one that was there"),
+    (35, Free, "nanosleep"),
+    (39, Free, "getpid"),
+    (41, Opens, "socket"),
+    (42, If(connects_to_itself), "connect: nobody else is spoken to once the run listens itself"),
+    (43, Opens, "accept"),
+    (44, Own, "sendto"),
+    (45, Own, "recvfrom"),
+    (46, Own, "sendmsg"),
+    (47, Own, "recvmsg"),
+    (48, Own, "shutdown"),
+    (49, Own, "bind: the name is free again when the socket is closed"),
+    (50, By(listen), "listen"),
+    (51, Free, "getsockname"),
+    (52, Free, "getpeername"),
+    (53, Opens, "socketpair"),
+    (54, Own, "setsockopt"),
+    (55, Free, "getsockopt"),
+    (63, Free, "uname"),
+    (72, If(controls_own), "fcntl: questions, and what was made"),
+    (79, Free, "getcwd"),
+    (89, Free, "readlink"),
+    (96, Free, "gettimeofday"),
+    (97, Free, "getrlimit"),
+    (98, Free, "getrusage"),
+    (99, Free, "sysinfo"),
+    (100, Free, "times"),
+    (102, Free, "getuid"),
+    (104, Free, "getgid"),
+    (107, Free, "geteuid"),
+    (108, Free, "getegid"),
+    (110, Free, "getppid"),
+    (111, Free, "getpgrp"),
+    (127, Free, "rt_sigpending"),
+    (186, Free, "gettid"),
+    (201, Free, "time"),
+    (202, Free, "futex: the kernel keeps nothing of it"),
+    (204, Free, "sched_getaffinity"),
+    (213, Opens, "epoll_create"),
+    (217, Own, "getdents64"),
+    (221, Free, "fadvise64"),
+    (228, Free, "clock_gettime"),
+    (229, Free, "clock_getres"),
+    (230, Free, "clock_nanosleep"),
+    (232, Free, "epoll_wait"),
+    (233, Own, "epoll_ctl"),
+    (257, If(openat_reads), "openat: to read only"),
+    (262, Free, "newfstatat"),
+    (267, Free, "readlinkat"),
+    (269, Free, "faccessat"),
+    (270, Free, "pselect6"),
+    (271, Free, "ppoll"),
+    (281, Free, "epoll_pwait"),
+    (283, Opens, "timerfd_create"),
+    (284, Opens, "eventfd"),
+    (286, Own, "timerfd_settime"),
+    (287, Own, "timerfd_gettime"),
+    (288, Opens, "accept4"),
+    (290, Opens, "eventfd2"),
+    (291, Opens, "epoll_create1"),
+    (292, If(second_is_free), "dup3: as for dup2"),
+    (293, Opens, "pipe2"),
+    (295, Free, "preadv"),
+    (302, If(asks_limit), "prlimit64: questions"),
+    (309, Free, "getcpu"),
+    (318, Free, "getrandom"),
+    (319, Opens, "memfd_create"),
+    (332, Free, "statx"),
+    (439, Free, "faccessat2"),
+];
+
+const NUMBERS: usize = 512;
+
+/// The rules by number; 0 is none, otherwise the place in the list plus one.
+static BY_NUMBER: [u8; NUMBERS] = {
+    let mut table = [0; NUMBERS];
+    let mut at = 0;
+    while at < RULES.len() {
+        assert!(table[RULES[at].0] == 0, "two rules for one call");
+        at += 1;
+        table[RULES[at - 1].0] = at as u8;
+    }
+    table
+};
+
+/// Makes a call of the program's, if it can be undone. Does not come back if not, nor does the run.
+/// Outside of repeated runs every call is made.
+pub fn call(number: usize, args: [usize; 6]) -> isize {
+    let Some(outside) = outside() else {
+        // SAFETY: what the program asks for.
+        return unsafe { sys::call(number, args) };
+    };
+    let place = BY_NUMBER.get(number).copied().unwrap_or(0);
+    let rule = if place == 0 { None } else { Some(RULES[place as usize - 1].1) };
+    let may = match rule {
+        Some(Free) => true,
+        Some(Opens) => {
+            outside.undo.opened = true;
+            true
+        }
+        Some(Own) => !outside.undo.is_inherited(args[0]),
+        Some(If(may)) => may(&args),
+        Some(By(make)) => match make(&args) {
+            Some(result) => return result,
+            None => false,
+        },
+        None => false,
+    };
+    if !may {
+        refuse(number as u32);
+    }
+    // SAFETY: what the program asks for.
+    unsafe { sys::call(number, args) }
+}
+
+fn inherited(fd: usize) -> bool {
+    outside().is_none_or(|outside| outside.undo.is_inherited(fd))
+}
+
+fn to_output_or_own(args: &[usize; 6]) -> bool {
+    matches!(args[0] as u32, 1 | 2) || !inherited(args[0])
+}
+
+fn reads(flags: usize) -> bool {
+    const OTHERWISE: usize = 3 | 0o100 | 0o1000 | 0o20000000;
+    flags & OTHERWISE == 0
+}
+
+fn opening(reads: bool) -> bool {
+    if let Some(outside) = outside() {
+        outside.undo.opened |= reads;
+    }
+    reads
+}
+
+fn open_reads(args: &[usize; 6]) -> bool {
+    opening(reads(args[1]))
+}
+
+fn openat_reads(args: &[usize; 6]) -> bool {
+    opening(reads(args[2]))
+}
+
+fn second_is_free(args: &[usize; 6]) -> bool {
+    opening(!inherited(args[1]))
+}
+
+fn in_map(args: &[usize; 6]) -> bool {
+    outside().is_some_and(|outside| outside.undo.is_of_run(args[0], args[1]))
+}
+
+fn map(args: &[usize; 6]) -> Option<isize> {
+    const FIXED: usize = 0x10;
+    const SHARED: usize = 1;
+    const ANONYMOUS: usize = 0x20;
+    let shared_file = args[3] & SHARED != 0 && args[3] & ANONYMOUS == 0;
+    if shared_file && inherited(args[4]) || args[3] & FIXED != 0 && !in_map(args) {
+        return None;
+    }
+    // SAFETY: what the program asks for: a new mapping, or one in place of one of its own.
+    let address = unsafe { sys::call(nr::MMAP, *args) };
+    let failed = (-4095..0).contains(&address);
+    (failed || outside()?.undo.mapped(address as usize, args[1])).then_some(address)
+}
+
+fn remap(args: &[usize; 6]) -> Option<isize> {
+    const FIXED: usize = 2;
+    if !in_map(args) || args[3] & FIXED != 0 {
+        return None;
+    }
+    // SAFETY: what the program asks for: a mapping of its own grows, shrinks or moves.
+    let address = unsafe { sys::call(nr::MREMAP, *args) };
+    let failed = (-4095..0).contains(&address);
+    (failed || outside()?.undo.mapped(address as usize, args[2])).then_some(address)
+}
+
+fn move_heap(args: &[usize; 6]) -> Option<isize> {
+    outside()?.undo.heap_moved = true;
+    // SAFETY: what the program asks for.
+    Some(unsafe { sys::call(nr::BRK, *args) })
+}
+
+fn act(args: &[usize; 6]) -> Option<isize> {
+    let signal = args[0];
+    if !(1..=64).contains(&signal) || signal == DISPATCH {
+        return None;
+    }
+    if args[1] != 0 {
+        outside()?.undo.signals |= 1 << (signal - 1);
+    }
+    // SAFETY: what the program asks for.
+    Some(unsafe { sys::call(nr::SIGACTION, *args) })
+}
+
+fn asks_or_own(args: &[usize; 6]) -> bool {
+    const TERMINAL: usize = 0x5401;
+    const WINDOW: usize = 0x5413;
+    const BYTES: usize = 0x541b;
+    matches!(args[1], TERMINAL | WINDOW | BYTES) || !inherited(args[0])
+}
+
+fn controls_own(args: &[usize; 6]) -> bool {
+    const GET_FD: usize = 1;
+    const GET_FLAGS: usize = 3;
+    const DUPLICATE: usize = 0;
+    const DUPLICATE_CLOEXEC: usize = 1030;
+    match args[1] {
+        GET_FD | GET_FLAGS => true,
+        DUPLICATE | DUPLICATE_CLOEXEC => opening(true),
+        _ => !inherited(args[0]),
+    }
+}
+
+fn listen(args: &[usize; 6]) -> Option<isize> {
+    if inherited(args[0]) {
+        return None;
+    }
+    outside()?.listens = true;
+    // SAFETY: what the program asks for.
+    Some(unsafe { sys::call(50, *args) })
+}
+
+fn connects_to_itself(args: &[usize; 6]) -> bool {
+    !inherited(args[0]) && outside().is_some_and(|outside| outside.listens)
+}
+
+fn asks_limit(args: &[usize; 6]) -> bool {
+    args[2] == 0
+}
+
+/// The signal that a call becomes.
+const DISPATCH: usize = 31;
+
+/// Has all calls looked at from now on. Crashes must be watched for already: this uses the same stack.
+pub(super) fn prepare() {
+    signals::handle(DISPATCH as i32, caught as *const () as usize);
+}
+
+/// From now on.
+pub(super) fn begin() -> bool {
+    const SET_DISPATCH: usize = 59;
+    const ON: usize = 1;
+    const SET_NO_HUGE_PAGES: usize = 41;
+    let (begin, size) = sys::calls_range();
+    // SAFETY: the handler is there.
+    unsafe {
+        // One write must not make two megabytes to be put back.
+        sys::call(nr::PRCTL, [SET_NO_HUGE_PAGES, 1, 0, 0, 0, 0]);
+        sys::call(nr::PRCTL, [SET_DISPATCH, ON, begin, size, 0, 0]) == 0
+    }
+}
+
+/// Where registers lie in what the kernel hands to a handler, and the set of blocked signals.
+const REGISTERS: usize = 40;
+/// In the order of a call's arguments.
+const ARGUMENTS: [usize; 6] = [8, 9, 12, 2, 0, 1];
+const RAX: usize = 13;
+const RIP: usize = 16;
+const MASK: usize = 296;
+
+unsafe extern "C" fn caught(_: i32, _: *const u8, context: *mut u8) {
+    // SAFETY: the kernel's structure, which lives while the handler runs.
+    let registers = unsafe { context.add(REGISTERS).cast::<usize>() };
+    // SAFETY: as above.
+    let get = |register: usize| unsafe { registers.add(register).read() };
+    let args = ARGUMENTS.map(get);
+    match get(RAX) {
+        // The way back from a handler of the program's: made at our place, with the same stack.
+        nr::SIGRETURN => {
+            // SAFETY: as above.
+            unsafe { registers.add(RIP).write(sys::signal_return()) };
+        }
+        nr::SIGPROCMASK => {
+            // SAFETY: the set that is in force when this handler returns.
+            let mask = unsafe { &mut *context.add(MASK).cast::<u64>() };
+            let result = block(args, mask);
+            // SAFETY: as above.
+            unsafe { registers.add(RAX).write(result as usize) };
+        }
+        number => {
+            let result = call(number, args);
+            // SAFETY: as above.
+            unsafe { registers.add(RAX).write(result as usize) };
+        }
+    }
+}
+
+/// `rt_sigprocmask`. To do it inside a handler would have no effect, since the way back undoes it. Fatal signals and
+/// our own are never blocked.
+fn block(args: [usize; 6], mask: &mut u64) -> isize {
+    const INVALID: isize = -22;
+    const NEVER: u64 = 1 << (DISPATCH - 1) | 1 << 3 | 1 << 4 | 1 << 6 | 1 << 7 | 1 << 10;
+    let [how, new, old, ..] = args;
+    let before = *mask;
+    if new != 0 {
+        // SAFETY: the program's own set.
+        let set = unsafe { *(new as *const u64) };
+        *mask = match how {
+            0 => before | set,
+            1 => before & !set,
+            2 => set,
+            _ => return INVALID,
+        } & !NEVER;
+        if let Some(outside) = outside() {
+            outside.undo.masked = true;
+        }
+    }
+    if old != 0 {
+        // SAFETY: likewise.
+        unsafe { *(old as *mut u64) = before };
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_listed_is_refused() {
+        for number in [56, 57, 59, 62, 80, 87, 95, 157, 160, 222] {
+            assert_eq!(BY_NUMBER[number], 0, "call {number}");
+        }
+        for &(number, _, why) in RULES {
+            assert!(!why.is_empty() && BY_NUMBER[number] != 0);
+        }
+    }
+
+    #[test]
+    fn files_are_opened_to_be_read_only() {
+        assert!(reads(0) && reads(0o2000000));
+        for flags in [1, 2, 0o100, 0o1000, 0o1 | 0o2000] {
+            assert!(!reads(flags));
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Memory that is not undone: the stack of the one who undoes, and all that it must remember.
+
+use super::End;
+use super::pages::{Pages, Room};
+use super::undo::Undo;
+use crate::server::Errand;
+use crate::sys;
+use core::ops::Range;
+
+const STACK: usize = 1 << 20;
+/// Lists of pages.
+const RANGES: usize = 2 << 20;
+/// Text from the kernel about what is mapped.
+const TEXT: usize = 4 << 20;
+/// Addresses of the pages that are kept, and then the pages.
+const ADDRESSES: usize = 8 << 20;
+const STORE: usize = 32 << 20;
+/// Most pages that are kept: eight gigabytes of them.
+const PAGES: usize = 2 << 20;
+const SIZE: usize = STORE + PAGES * 4096;
+
+/// All of it. Lies above the stack.
+pub(super) struct Outside {
+    /// Where the other side waits while a run goes on.
+    pub(super) control: u64,
+    /// Where all runs begin.
+    pub(super) start: u64,
+    /// The thread pointer of both.
+    pub(super) thread_pointer: u64,
+    /// The run that goes on.
+    pub(super) number: u64,
+    /// How it ended.
+    pub(super) end: End,
+    /// The call that was refused last.
+    pub(super) last_refused: u32,
+    /// This is a copy that does one run only.
+    pub(super) alone: bool,
+    /// Memory that the kernel writes to on its own account.
+    pub(super) kernels: Range<usize>,
+    /// The run listens for connections.
+    pub(super) listens: bool,
+    pub(super) errand: Errand,
+    pub(super) undo: Undo,
+    pub(super) pages: Pages,
+}
+
+/// Maps the memory; none if there is no room for it. Everything is zero.
+pub(super) fn map() -> Option<*mut Outside> {
+    let base = sys::map(SIZE, false);
+    if base.is_null() {
+        return None;
+    }
+    assert!(size_of::<Outside>() <= RANGES - STACK, "raddle bug: too little room outside");
+    let at = |offset: usize| base.wrapping_add(offset);
+    let outside = at(STACK).cast::<Outside>();
+    let room = Room {
+        ranges: at(RANGES).cast(),
+        ranges_max: (TEXT - RANGES) / 24,
+        text: at(TEXT),
+        text_max: ADDRESSES - TEXT,
+        addresses: at(ADDRESSES).cast(),
+        store: at(STORE),
+        pages_max: PAGES,
+    };
+    // SAFETY: fresh memory of that size, suitably aligned.
+    unsafe {
+        outside.write(Outside {
+            control: 0,
+            start: 0,
+            thread_pointer: 0,
+            number: 0,
+            end: End::Reported,
+            last_refused: 0,
+            alone: false,
+            kernels: 0..0,
+            listens: false,
+            errand: Errand::NONE,
+            undo: Undo::new(),
+            pages: Pages::new(room),
+        });
+    }
+    Some(outside)
+}
+
+impl Outside {
+    /// Puts onto the stack what the first switch takes off it.
+    pub(super) fn begin(&mut self, entry: usize) {
+        self.control = super::sides::begin(&raw mut *self as usize, entry);
+    }
+
+    /// Where all of this lies.
+    pub(super) fn range(&self) -> (usize, usize) {
+        let base = &raw const *self as usize - STACK;
+        (base, base + SIZE)
+    }
+}

@@ -1,0 +1,158 @@
+//! Runs one after another in one process that puts back what each has changed (see `crate::reset`): what it is to do,
+//! and how the controller hears of it. Nothing is allocated: the heap may be what a run has destroyed.
+
+use super::outbox::{Outbox, nanoseconds};
+use super::shared::{self, Shared};
+use super::{CAPTURED, CHECKED, FROM_MAIN, Request, copies, has_mail, reply};
+use crate::reset;
+use crate::signals;
+use crate::sys;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+/// Between two looks whether the controller has had enough.
+const LOOK_EVERY: u64 = 32;
+
+/// Exit code of a process that repeats runs, if it cannot.
+const UNABLE: i32 = 96;
+
+/// Whether runs can be repeated, as far as is known.
+static ABLE: AtomicBool = AtomicBool::new(true);
+
+/// A process for the runs from `first` on. Gives back the number of the first that it has not done; as an error the
+/// number of the run that this process is to do.
+pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Result<u64, u64> {
+    if !ABLE.load(Ordering::Relaxed) {
+        return copies::one(request, first, outbox).ok_or(first);
+    }
+    let shared = shared::get().expect("raddle bug: no shared memory");
+    shared.empty();
+    shared.run.store(first, Ordering::Relaxed);
+    shared.done.store(0, Ordering::Relaxed);
+    shared.alone.store(0, Ordering::Relaxed);
+    outbox.send();
+    let Some(child) = copies::copy(outbox) else {
+        let number = reset::enter(Errand::new(request));
+        if request.flags & FROM_MAIN == 0 {
+            copies::start(request, number);
+        }
+        return Err(number);
+    };
+    let (status, hangs) = copies::finished(child, request.hang_ms, shared);
+    outbox.send();
+    let number = shared.run.load(Ordering::Acquire);
+    if shared.done.load(Ordering::Relaxed) != 0 {
+        return Ok(number);
+    }
+    if status == UNABLE << 8 {
+        ABLE.store(false, Ordering::Relaxed);
+        return Ok(number);
+    }
+    if hangs && shared.alone.load(Ordering::Relaxed) == 0 {
+        shared.empty();
+        copies::tell(number, status, true, shared, outbox);
+        return Ok(number + 1);
+    }
+    // Whatever has become of it: a process of its own will show.
+    shared.alone.store(0, Ordering::Relaxed);
+    outbox.say(reply::ALONE, &[], -1, number, false);
+    copies::one(request, number, outbox).ok_or(number)
+}
+
+/// What a process that repeats runs is to do.
+pub(crate) struct Errand {
+    outbox: Option<Outbox>,
+    flags: u32,
+    hang_ms: u32,
+    last: u64,
+    /// Whether the run that is named in shared memory has been begun.
+    begun: bool,
+    now: u64,
+}
+
+impl Errand {
+    /// Nothing.
+    pub(crate) const NONE: Errand =
+        Errand { outbox: None, flags: 0, hang_ms: 0, last: 0, begun: false, now: 0 };
+
+    fn new(request: &Request) -> Errand {
+        let Request { flags, hang_ms, last, .. } = *request;
+        Errand { outbox: Outbox::new(super::socket()), flags, hang_ms, last, begun: false, now: 0 }
+    }
+
+    fn shared(&self) -> &'static Shared {
+        shared::get().expect("raddle bug: no shared memory")
+    }
+
+    fn outbox(&mut self) -> &mut Outbox {
+        self.outbox.as_mut().expect("raddle bug: nobody has sent us")
+    }
+
+    /// The next run; none if all are done.
+    pub(crate) fn next(&mut self) -> Option<u64> {
+        let shared = self.shared();
+        let number = shared.run.load(Ordering::Relaxed) + u64::from(self.begun);
+        shared.run.store(number, Ordering::Release);
+        let look = !self.begun || number.is_multiple_of(LOOK_EVERY);
+        self.begun = true;
+        if look {
+            self.now = nanoseconds();
+        }
+        let over = number >= self.last || (look && has_mail(super::socket()));
+        (!over).then_some(number)
+    }
+
+    /// Outputs and input are as at the beginning.
+    pub(crate) fn prepare(&self) {
+        self.shared().empty();
+        copies::rewind(self.flags & CAPTURED != 0);
+    }
+
+    /// Whether memory is to be compared after each run.
+    pub(crate) fn checks(&self) -> bool {
+        self.flags & CHECKED != 0
+    }
+
+    /// Passes on what came of a run in this process.
+    pub(crate) fn report(&mut self, number: u64) {
+        let status = if self.checks() { copies::output_hash() } else { 0 };
+        let (shared, now) = (self.shared(), self.now);
+        if let Some((report, urgent)) = shared.report() {
+            self.outbox().say_at(now, reply::REPORT, report, status, number, urgent);
+        }
+    }
+
+    /// Does a run in a process of its own, because of a call. True in that.
+    pub(crate) fn alone(&mut self, number: u64, call: u32) -> bool {
+        let (shared, flags, hang_ms) = (self.shared(), self.flags, self.hang_ms);
+        self.outbox().say(reply::ALONE, &[], call as i32, number, false);
+        shared.alone.store(1, Ordering::Relaxed);
+        signals::wake_every(copies::SLICE_MS);
+        let copy = copies::alone(number, flags, hang_ms, self.outbox());
+        if !copy {
+            signals::wake_every(0);
+            signals::sleep_again();
+            shared.alone.store(0, Ordering::Relaxed);
+        }
+        copy
+    }
+
+    /// All runs are done, or nobody wants more.
+    pub(crate) fn done(&mut self) -> ! {
+        self.outbox().send();
+        self.shared().done.store(1, Ordering::Relaxed);
+        sys::exit(0)
+    }
+
+    /// Runs cannot be repeated here.
+    pub(crate) fn unfit(&mut self, why: &[u8]) -> ! {
+        let number = self.shared().run.load(Ordering::Relaxed);
+        self.outbox().say(reply::ALONE, why, -1, number, true);
+        sys::exit(UNABLE)
+    }
+
+    /// A run has left something behind: a mistake of ours.
+    pub(crate) fn differs(&mut self, number: u64, what: &str, which: usize) -> ! {
+        let why = alloc::format!("raddle bug: run {number} has changed {what} {which:#x}");
+        self.outbox().despair(why.as_bytes())
+    }
+}
