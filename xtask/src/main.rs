@@ -1,9 +1,10 @@
-//! The project's own tasks: `cargo xtask test`, `soak`, `tidy` and `bench peers`.
+//! The project's own tasks: `cargo xtask test`, `soak`, `tidy`, `field` and `bench peers`.
 //!
 //! Exit codes: 0 all well, 1 a step failed or a rule is broken, 2 the command line is wrong or something
 //! this machine needs is missing.
 
 mod cargo;
+mod field;
 mod needs;
 mod peers;
 mod steps;
@@ -19,6 +20,7 @@ cargo xtask COMMAND
   test                 style, format, lints and all tests, in the sizes of tier `ci`
   soak                 all tests optimised, in the sizes of tier `soak`
   tidy                 the style rules alone
+  field                C programs out of packages on crates.io, fetched, built with `raddle cc` and run
   bench peers [ARGS]   Raddle beside shuttle and loom: one table (ARGS: --quick, --format json)
 ";
 
@@ -50,6 +52,7 @@ fn run(words: &[&str]) -> Result<(), Stop> {
         ["test"] => suite::run(Tier::Ci),
         ["soak"] => suite::run(Tier::Soak),
         ["tidy"] => tidy::run(),
+        ["field"] => field::run(),
         ["bench", "peers", arguments @ ..] => peers::run(arguments),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

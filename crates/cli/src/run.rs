@@ -31,7 +31,8 @@ pub(crate) struct Args {
     /// The same seed gives the same runs; `random` draws one
     #[arg(long, default_value = "0", value_parser = seed::parse)]
     seed: u64,
-    /// Where tasks may be switched: at synchronization and accesses known to race, or at every access
+    /// Where tasks may be switched: at synchronization and accesses known to race, also at accesses to what is known to
+    /// be shared, or at every access
     #[arg(long, value_enum, default_value_t)]
     points: Points,
     /// When timed waits time out: at any moment, or only when nobody else can run
@@ -74,6 +75,9 @@ pub(crate) struct Args {
     /// Failures not to report, in the format of ThreadSanitizer's suppressions
     #[arg(long, value_name = "FILE")]
     suppressions: Option<PathBuf>,
+    /// A file for a line about each run: number, fingerprint, steps, decisions, tasks, end
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
     /// Where failure files go
     #[arg(long, value_name = "DIR", default_value = "raddle-out")]
     out: PathBuf,
@@ -91,6 +95,7 @@ pub(crate) struct Args {
 enum Points {
     #[default]
     Sync,
+    Shared,
     All,
 }
 
@@ -141,11 +146,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
             (None, _) => Beginning::Process,
         },
         isolation: args.isolation,
+        sharing: args.points == Points::Shared,
     };
     let strategy = raddle_policy::parse(&args.strategy).map_err(|error| Problem::new(error.message, ""))?;
     let mut suppressed = Suppressed::read(args.suppressions.as_deref())?;
     interrupt::listen();
-    let mut target = NativeTarget::start(program, args.expect_exit)?.with_jobs(args.jobs as usize)?;
+    let target = NativeTarget::start(program, args.expect_exit)?.with_jobs(args.jobs as usize)?;
+    let mut target = target.with_log(args.log.as_deref())?;
     let mut explorer = explorer(strategy, plan(args));
     let resumed = match &args.resume {
         Some(file) => journal::keep(file, &args.strategy, plan(args), &mut *explorer, &mut target)?,
@@ -237,7 +244,8 @@ fn written(target: &mut NativeTarget, plan: &Plan) -> Result<Vec<u8>, Problem> {
 fn plan(args: &Args) -> Plan {
     Plan {
         points: match args.points {
-            Points::Sync => PointSet::default(),
+            // What is shared is learned from run to run.
+            Points::Sync | Points::Shared => PointSet::default(),
             Points::All => PointSet::everything(),
         },
         time: match args.timeouts {

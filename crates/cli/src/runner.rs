@@ -131,6 +131,7 @@ fn native(
         hang: HANG,
         beginning,
         isolation: Isolation::Fork,
+        sharing: false,
     };
     Ok(Runner::Native(Box::new(NativeTarget::start(program, expected)?)))
 }

@@ -119,6 +119,11 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.look_around();
     }
 
+    /// Tasks that look at the same so often are not held back yet: they may do something else after a few looks.
+    pub fn tolerate_laps(&mut self, laps: u32) {
+        self.spin.tolerate(laps);
+    }
+
     /// The state of objects and tasks.
     #[inline]
     pub fn world(&self) -> &World {

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use raddle_model::world::Task;
 use raddle_model::{Access, Event, Kind, ObjectId, Outcome, SiteId, TaskId, TaskSet, World, hash};
 
-/// Equal laps after which a task counts as spinning.
+/// Equal laps after which a task counts as spinning, unless the front end says otherwise.
 const LAPS: u32 = 3;
 
 /// Objects in a lap; one that looks at more of them is not taken for spinning.
@@ -34,6 +34,7 @@ struct State {
 #[derive(Debug)]
 pub(crate) struct Spin {
     active: bool,
+    laps_max: u32,
     /// Somebody is parked or was stuck: changes must be looked at.
     alert: bool,
     states: Vec<State>,
@@ -51,6 +52,7 @@ impl Default for Spin {
     fn default() -> Spin {
         Spin {
             active: false,
+            laps_max: LAPS,
             alert: false,
             states: Vec::new(),
             parked: TaskSet::EMPTY,
@@ -69,6 +71,11 @@ impl Spin {
         self.unsettled = None;
         self.stuck = false;
         self.used = false;
+    }
+
+    /// So many equal laps are no spinning yet.
+    pub(crate) fn tolerate(&mut self, laps: u32) {
+        self.laps_max = laps;
     }
 
     /// Whether somebody is parked or was stuck.
@@ -210,7 +217,7 @@ impl Spin {
                 state.lap = 0;
             }
         }
-        if *looks > 1 && state.laps >= LAPS {
+        if *looks > 1 && state.laps >= self.laps_max {
             state.laps = 0;
             state.watched.clone_from(&state.objects);
             self.parked.insert(task);

@@ -128,7 +128,7 @@ fn make_report(run: &mut Run) -> RunReport {
                 }
             })
             .collect(),
-        shared: watch.shared().to_vec(),
+        shared: watch.shared(),
         cycles: cycles.iter().map(|cycle| cycle.edges.iter().map(edges).collect::<Vec<_>>()).collect(),
         recorded,
     }

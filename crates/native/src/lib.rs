@@ -26,6 +26,7 @@ pub mod run;
 pub mod sent;
 pub mod server;
 pub mod shadow;
+pub mod sharing;
 pub mod signals;
 pub mod site;
 pub mod sys;

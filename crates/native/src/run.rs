@@ -30,6 +30,10 @@ use raddle_policy::Planned;
 /// Whether this process is a run under control. Otherwise everything is passed on to libc.
 pub static ACTIVE: AtomicBool = AtomicBool::new(false);
 
+/// Equal laps of a loop that only looks before its task is held back. Locks and waits of libraries look a few times
+/// before they sleep (C++'s `atomic::wait` sixteen times): held back earlier they would never come to that.
+const LAPS: u32 = 20;
+
 /// What is kept of a thread beside its fiber.
 #[derive(Debug)]
 pub struct Thread {
@@ -158,6 +162,7 @@ pub fn prepare(mut run: Run, plan: &Plan, record: bool) {
     // Where each access is a point, or its callers are wanted, each is looked at closely.
     run.engine.analysis_mut().hasty = !record && !plan.points.all_accesses;
     run.engine.begin(plan, record);
+    run.engine.tolerate_laps(LAPS);
     run.engine.analysis_mut().shadow.reserve();
     run.blocks.reserve();
     // SAFETY: nothing of the run before is in use any more.

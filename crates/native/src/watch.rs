@@ -1,6 +1,7 @@
 //! What is watched in every run of a native program.
 
 use crate::shadow::{Access, Findings, How, Record, Shadow};
+use crate::sharing::Sharing;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -58,6 +59,8 @@ pub struct Watch {
     pub lock_order: Option<LockOrder>,
     /// Whether an atomic weaker than sequentially consistent was executed.
     pub weak_orders: bool,
+    /// What is shared, in runs that are to find out.
+    pub sharing: Option<Sharing>,
     /// Each pair of sites once.
     pub races: Vec<Race>,
     reported: Vec<[SiteId; 2]>,
@@ -103,6 +106,9 @@ impl Watch {
         if !self.found.races.is_empty() {
             self.report(access);
         }
+        if let Some(sharing) = &mut self.sharing {
+            sharing.access(access);
+        }
     }
 
     #[cold]
@@ -118,9 +124,13 @@ impl Watch {
         }
     }
 
-    /// Sites that access memory which is raced for in this run.
-    pub fn shared(&self) -> &[SiteId] {
-        &self.found.shared
+    /// Sites that access memory which is raced for in this run, and in runs that are to find out, which is shared.
+    pub fn shared(&self) -> Vec<SiteId> {
+        let shared = self.sharing.iter().flat_map(|sharing| sharing.sites());
+        let mut all: Vec<SiteId> = self.found.shared.iter().chain(shared).copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 
     /// What comes before every event. True for one whose part in sync order must wait until it is known whether it

@@ -3,6 +3,7 @@
 pub(crate) mod callers;
 pub(crate) mod found;
 mod isolation;
+mod log;
 mod sampling;
 mod server;
 mod target;

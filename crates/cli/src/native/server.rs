@@ -6,7 +6,9 @@ use crate::interrupt;
 use crate::problem::Problem;
 use raddle_explore::target::TargetError;
 use raddle_model::Plan;
-use raddle_native::server::{BIND_NOW, CAPTURED, FROM_MAIN, REPLY, REQUEST, VARIABLE, reply, request};
+use raddle_native::server::{
+    BIND_NOW, CAPTURED, FROM_MAIN, REPLY, REQUEST, SHARING, VARIABLE, reply, request,
+};
 use raddle_symbols::Module;
 use raddle_wire::plan;
 use std::ffi::{CStr, OsString};
@@ -35,6 +37,8 @@ pub(crate) struct Program {
     pub(crate) beginning: Beginning,
     /// What keeps runs apart. Control does not begin with the process if main is called again in it.
     pub(crate) isolation: Isolation,
+    /// Whether runs find out what is shared.
+    pub(crate) sharing: bool,
 }
 
 /// Where control begins.
@@ -87,6 +91,7 @@ pub(super) struct Server {
     stream: BufReader<UnixStream>,
     hang: Duration,
     beginning: Beginning,
+    sharing: bool,
     stdout: PathBuf,
     stderr: PathBuf,
     // Holds the socket and what the program writes; removed at the end.
@@ -140,7 +145,9 @@ impl Server {
         let (hang, beginning) = (program.hang, program.beginning.clone());
         // Reports of quick runs come many at a time.
         let stream = BufReader::with_capacity(1 << 16, stream);
-        let mut server = Server { child, stream, hang, beginning, stdout, stderr, _directory: directory };
+        let sharing = program.sharing;
+        let mut server =
+            Server { child, stream, hang, beginning, sharing, stdout, stderr, _directory: directory };
         let ready = server.receive()?;
         if ready.kind != reply::READY {
             return Err(server.unfit(&ready));
@@ -187,7 +194,8 @@ impl Server {
             Beginning::Main => (FROM_MAIN, 0),
             Beginning::Entry(_, offset) => (FROM_MAIN, offset),
         };
-        let flags = CAPTURED | from_main | isolation.flags();
+        let sharing = if self.sharing { SHARING } else { 0 };
+        let flags = CAPTURED | from_main | isolation.flags() | sharing;
         let hang_ms = u32::try_from(self.hang.as_millis()).unwrap_or(u32::MAX);
         let mut message = Vec::with_capacity(REQUEST + plan.len());
         message.extend(kind.to_le_bytes());

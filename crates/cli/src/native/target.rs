@@ -2,6 +2,7 @@
 
 use super::callers::Callers;
 use super::isolation::{Alone, Isolation};
+use super::log::Log;
 use super::sampling;
 use super::server::{Program, Reply, Server};
 use raddle_explore::target::{
@@ -44,6 +45,7 @@ pub(crate) struct NativeTarget {
     alone: Alone,
     /// What all runs were.
     runs_digest: Wide,
+    log: Option<Log>,
 }
 
 impl NativeTarget {
@@ -62,7 +64,14 @@ impl NativeTarget {
             callers: BTreeMap::new(),
             alone: Alone::default(),
             runs_digest: Wide::START,
+            log: None,
         })
+    }
+
+    /// The same with a line in a file for each run.
+    pub(crate) fn with_log(mut self, path: Option<&Path>) -> Result<NativeTarget, TargetError> {
+        self.log = path.map(Log::create).transpose()?;
+        Ok(self)
     }
 
     /// Who called what in a recorded run.
@@ -330,6 +339,9 @@ impl Target for NativeTarget {
                 && (reply.run < CHECK_FIRST || reply.run.is_multiple_of(CHECK_EVERY))
             {
                 self.check(plan, &mut digest)?;
+            }
+            if let Some(log) = &mut self.log {
+                log.run(&digest)?;
             }
             Ok(sink.run(&digest))
         });

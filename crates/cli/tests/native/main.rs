@@ -8,6 +8,7 @@ mod campaigns;
 mod classes;
 mod determinism;
 mod isolation;
+mod points;
 mod reset;
 mod searches;
 mod support;

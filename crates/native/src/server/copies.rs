@@ -3,8 +3,9 @@
 
 use super::outbox::Outbox;
 use super::shared::{self, Shared};
-use super::{CAPTURED, CHECKED, FROM_MAIN, Request, die_with_parent, reply, request};
+use super::{CAPTURED, CHECKED, FROM_MAIN, Request, SHARING, die_with_parent, reply, request};
 use crate::run::{self, Run, with};
+use crate::sharing::Sharing;
 use crate::signals;
 use crate::site::Modules;
 use crate::sys::{self, nr};
@@ -22,6 +23,14 @@ const CLOSE_EVERY: u64 = 256;
 /// Makes ready for the runs of a request.
 pub(super) fn prepare(request: &Request, modules: Modules) {
     run::prepare(Run::new(&request.plan, modules), &request.plan, request.kind == request::RECORD);
+    if request.flags & SHARING != 0 {
+        run::with(|run| {
+            let watch = run.engine.analysis_mut();
+            watch.sharing = Some(Sharing::default());
+            // Each access counts, not only the first of its kind.
+            watch.hasty = false;
+        });
+    }
     signals::wake_every(SLICE_MS);
 }
 

@@ -77,6 +77,8 @@ pub const RESET: u32 = 8;
 /// Request flag: the status of a report is a hash of what the run wrote; and after each run that is undone all memory
 /// is compared with what it was.
 pub const CHECKED: u32 = 16;
+/// Request flag: runs find out what is shared, for `--points shared`.
+pub const SHARING: u32 = 32;
 
 /// A variable that the loader looks at, and the value by which we know that the controller has set it: all calls are
 /// bound to what they call before the program begins, and not again in each run.

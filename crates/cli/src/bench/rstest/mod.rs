@@ -1,10 +1,9 @@
 //! `raddle bench rstest`: what Stoller's paper (RV 2002) left as future experiments. How many scheduling calls a run has,
-//! how many switches its counterexample, and what it costs, if the scheduler is called at every access, and if it is
-//! called only at synchronization and at accesses to what is shared and unprotected.
+//! how many switches its counterexample, and what it costs, if the scheduler is called at every access, if it is called
+//! only at synchronization and at accesses to what is shared, and if only at what is shared and unprotected.
 //!
 //! Subjects are the paper's Clean and Fund Managers, written in C. The set of shared locations grows from run to run, as
-//! runs show what is shared: each experiment begins with none. The paper's middle way (shared, whether protected or
-//! not) is not among the choices of `raddle run`, and so not here.
+//! runs show what is shared: each experiment begins with none.
 
 use crate::bench::grid::{Grid, number};
 use crate::cc::program;
@@ -60,18 +59,22 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     let place = |error| Problem::new(format!("no temporary directory: {error}"), "is TMPDIR writable?");
     let scratch = tempfile::tempdir().map_err(place)?;
     output::write(&scratch.path().join(HEADER.0), HEADER.1)?;
-    let choices = [("every access", PointSet::everything()), ("shared, unprotected", PointSet::default())];
+    let choices = [
+        ("every access", PointSet::everything(), false),
+        ("shared", PointSet::default(), true),
+        ("shared, unprotected", PointSet::default(), false),
+    ];
     let bar = progress::bar((SUBJECTS.len() * choices.len()) as u64 * args.experiments, "bench rstest");
     let mut rows = Vec::new();
     for (subject, file, text) in SUBJECTS {
         let source = scratch.path().join(file);
         output::write(&source, text)?;
         let built = program::fit(&source)?.path;
-        for (points, set) in &choices {
+        for (points, set, sharing) in &choices {
             bar.set_message(format!("{subject}, {points}"));
             let mut row = Row::new(subject, points, args.experiments);
             for seed in 0..args.experiments {
-                row.add(experiment(&built, seed, set, args.runs)?);
+                row.add(experiment(&built, seed, set, *sharing, args.runs)?);
                 bar.inc(1);
             }
             rows.push(row.mean());
@@ -97,7 +100,13 @@ struct Experiment {
     found: Option<(usize, usize)>,
 }
 
-fn experiment(path: &Path, seed: u64, points: &PointSet, runs: u64) -> Result<Experiment, Problem> {
+fn experiment(
+    path: &Path,
+    seed: u64,
+    points: &PointSet,
+    sharing: bool,
+    runs: u64,
+) -> Result<Experiment, Problem> {
     let program = Program {
         path: path.to_owned(),
         arguments: Vec::new(),
@@ -105,6 +114,7 @@ fn experiment(path: &Path, seed: u64, points: &PointSet, runs: u64) -> Result<Ex
         hang: Duration::from_secs(5),
         beginning: Beginning::Process,
         isolation: Isolation::Fork,
+        sharing,
     };
     let mut target = NativeTarget::start(program, None)?;
     let strategy = raddle_policy::parse("random").map_err(|error| Problem::new(error.message, ""))?;
