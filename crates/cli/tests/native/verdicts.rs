@@ -136,3 +136,11 @@ fn signals_reach_whom_they_are_for() {
     let (ended, _out) = run(&build("signals.c"), &["--runs", "200", "--expect-exit", "0", "--races", "off"]);
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
 }
+
+#[test]
+fn a_run_of_two_hundred_thousand_events() {
+    let (ended, _out) = run(&build("events.c"), &["--runs", "2", "--expect-exit", "0"]);
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    // The additions, four threads made, ended and joined, the last load and the end.
+    assert_eq!(ended.json()["steps"], 2 * (200_000 + 4 * 3 + 2));
+}
