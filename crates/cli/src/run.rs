@@ -201,6 +201,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     }
     let mut figures = found::summary(&target, &search, &summary, &files, begun.elapsed().as_secs_f64());
     figures.notes.extend(suppressed.notes());
+    if !strategy.samples() && args.jobs > 1 {
+        let note =
+            format!("one job instead of {}: each run of a search follows from the one before", args.jobs);
+        figures.notes.push(note);
+    }
     if resumed > 0 {
         let note = format!("the search went on after {resumed} runs; the figures are of what was run since");
         figures.notes.push(note);

@@ -58,11 +58,11 @@ struct Row {
     search_share: f64,
 }
 
+/// Of the process, which has done all the rows above.
 #[derive(Debug, Serialize)]
 struct Memory {
+    body: &'static str,
     runs: u64,
-    exhausted: bool,
-    peak_bytes_before: u64,
     peak_bytes: u64,
     seconds: f64,
 }
@@ -72,7 +72,7 @@ struct Results<'a> {
     schema: &'static str,
     strategy: &'a str,
     bodies: Vec<Row>,
-    memory: Option<Memory>,
+    memory: Vec<Memory>,
 }
 
 type Body = fn();
@@ -95,6 +95,10 @@ const BODIES: [(&str, Body); 14] = [
     ("increments 9", || atomic(9, 1)),
 ];
 
+/// Bodies with far more partial orders than are run. The second is the worst there is for `odpor`: nearly every run finds
+/// another sequence that must be taken from the beginning.
+const ENDLESS: [(&str, Body); 2] = [("atomic 4x25", || atomic(4, 25)), ("readers 24", || readers(24))];
+
 pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     if cfg!(debug_assertions) {
         eprintln!(
@@ -109,7 +113,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         bar.inc(1);
     }
     bar.set_message("memory");
-    let memory = (args.memory_runs > 0).then(|| memory(&args.strategy, args.memory_runs)).transpose()?;
+    let mut memory = Vec::new();
+    for (name, body) in ENDLESS.into_iter().filter(|_| args.memory_runs > 0) {
+        memory.push(peak(name, body, &args.strategy, args.memory_runs)?);
+    }
     bar.finish_and_clear();
     let results = Results { schema: "raddle.bench.search.v1", strategy: &args.strategy, bodies, memory };
     match args.format {
@@ -136,17 +143,9 @@ fn row(name: &'static str, body: Body, strategy: &str, time: Duration) -> Result
     })
 }
 
-/// A body with far more partial orders than are run.
-fn memory(strategy: &str, runs: u64) -> Result<Memory, Problem> {
-    let peak_bytes_before = peak_bytes();
-    let (summary, seconds) = search(|| readers(24), strategy, runs, Duration::MAX)?;
-    Ok(Memory {
-        runs: summary.progress.runs,
-        exhausted: summary.exhausted == Exhausted::Yes,
-        peak_bytes_before,
-        peak_bytes: peak_bytes(),
-        seconds,
-    })
+fn peak(name: &'static str, body: Body, strategy: &str, runs: u64) -> Result<Memory, Problem> {
+    let (summary, seconds) = search(body, strategy, runs, Duration::MAX)?;
+    Ok(Memory { body: name, runs: summary.progress.runs, peak_bytes: peak_bytes(), seconds })
 }
 
 fn search(
@@ -202,15 +201,14 @@ fn text(results: &Results<'_>) -> String {
             results.bodies.len()
         );
     }
-    if let Some(memory) = &results.memory {
-        let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
-        out += &format!(
-            "\nmemory: {} of readers 24 in {:.1} s; peak of the process {} (before them {})\n",
-            thousands(memory.runs as i64) + " runs",
-            memory.seconds,
-            megabytes(memory.peak_bytes),
-            megabytes(memory.peak_bytes_before)
-        );
+    if !results.memory.is_empty() {
+        out += "\nmost memory that the process had after these runs\n\n";
+        let mut grid = Grid::new(["body", "runs", "seconds", "peak"]);
+        for row in &results.memory {
+            let peak = format!("{:.1} MB", row.peak_bytes as f64 / 1e6);
+            grid.row([row.body.to_owned(), thousands(row.runs as i64), number(row.seconds), peak]);
+        }
+        out += &grid.text();
     }
     out
 }

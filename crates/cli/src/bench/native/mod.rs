@@ -1,9 +1,9 @@
 //! `raddle bench native`: what controlling an unmodified program costs, beside the same program without hooks, with
 //! hooks that only return, and with gcc's own ThreadSanitizer.
 //!
-//! Built with gcc at `-O1`, `--points sync`, all detectors and the fingerprint on. Times of a controlled program are
-//! differences of two lengths of the same run, so that what happens once is not counted; of each the best of some, since
-//! whatever else the machine does is no part of it.
+//! Built with gcc at `-O1`, `--points sync`, all detectors and the fingerprint on. The programs take their own time, and
+//! of everything the best of some counts, since whatever else the machine does is no part of it. Runs a second are taken
+//! by the clock on the wall: on a machine that has other things to do they are too few.
 
 mod memory;
 mod workshop;
@@ -18,11 +18,11 @@ use workshop::{Build, Workshop};
 /// What controlling an unmodified program costs, beside gcc's own ThreadSanitizer
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// Plain accesses in the longer of two runs
-    #[arg(long, value_name = "N", default_value_t = 20_000_000, value_parser = clap::value_parser!(u64).range(1_000..))]
+    /// Plain accesses in each round
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1_000..))]
     accesses: u64,
-    /// Atomic operations of each of two threads in the longer of two runs
-    #[arg(long, value_name = "N", default_value_t = 500_000, value_parser = clap::value_parser!(u64).range(1_000..))]
+    /// Atomic operations of each of two threads in each round
+    #[arg(long, value_name = "N", default_value_t = 5_000, value_parser = clap::value_parser!(u64).range(1_000..))]
     atomics: u64,
     /// Runs of the small program
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(10..))]
@@ -70,15 +70,17 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     step("building");
     let workshop = Workshop::new()?;
     step("plain accesses");
-    let plain = alone(&workshop, Build::Plain, args.accesses)?;
-    let empty = alone(&workshop, Build::Empty, args.accesses)?;
-    let sanitizer = alone(&workshop, Build::Sanitizer, args.accesses)?;
-    let controlled = per_unit(&workshop, "accesses", args.accesses, 1.0)?;
+    let pace = workshop.printed(Build::Plain, "pace", 0)?;
+    let alone = |build: Build| workshop.printed(build, "accesses", args.accesses).map(|ticks| ticks / pace);
+    let (plain, empty) = (alone(Build::Plain)?, alone(Build::Empty)?);
+    let sanitizer = alone(Build::Sanitizer)?;
+    let under_control = |what: &str, count: u64| workshop.told(what, count).map(|ticks| ticks / pace);
+    let controlled = under_control("accesses", args.accesses)?;
     step("hand-over between kernel threads");
-    let handoff = workshop.printed(Build::Plain, "handoff", 100_000)?;
+    let handoff = workshop.printed(Build::Plain, "handoff", 2_000)?;
     step("switches");
-    let operation = per_unit(&workshop, "atomics", args.atomics, 2.0)?;
-    let unswitched = per_unit(&workshop, "atomics-of-one", 2 * args.atomics, 1.0)?;
+    let operation = under_control("atomics", args.atomics)?;
+    let unswitched = under_control("atomics-of-one", 2 * args.atomics)?;
     step("runs");
     let runs = |runs: u64, isolation: &str| {
         let command = || workshop.controlled("small", 0, runs, isolation);
@@ -142,27 +144,6 @@ fn rate(what: &'static str, value: f64, reference: f64, goal: f64) -> Figure {
         goal_is: "at least",
         met: value >= goal,
     }
-}
-
-/// Nanoseconds for each access of the program by itself.
-fn alone(workshop: &Workshop, build: Build, count: u64) -> Result<f64, Problem> {
-    let [short, long] = [count / 10, count].map(|count| workshop.alone(build, "accesses", count));
-    Ok((long? - short?).max(0.0) * 1e9 / (count - count / 10) as f64)
-}
-
-/// Runs beyond the first that are measured: the first is recorded in another process, too.
-const FURTHER: u64 = 4;
-
-/// Nanoseconds for each of so many units under control: the difference between a short and a long run.
-fn per_unit(workshop: &Workshop, what: &str, count: u64, per_count: f64) -> Result<f64, Problem> {
-    let seconds = |count: u64, runs: u64| {
-        workshop.best("seconds", f64::min, || workshop.controlled(what, count, runs, "fork"))
-    };
-    let one_run = |count: u64| -> Result<f64, Problem> {
-        Ok((seconds(count, 1 + FURTHER)? - seconds(count, 1)?).max(0.0) / FURTHER as f64)
-    };
-    let (short, long) = (one_run(count / 10)?, one_run(count)?);
-    Ok((long - short).max(0.0) * 1e9 / ((count - count / 10) as f64 * per_count))
 }
 
 fn at_most(

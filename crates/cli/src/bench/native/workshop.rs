@@ -18,6 +18,9 @@ const FLAGS: [&str; 3] = ["-O1", "-g", "-pthread"];
 /// How often each figure is taken: whatever else the machine does can only make it worse.
 const TRIES: u32 = 4;
 
+/// Runs of a program that takes its own time. The first is recorded, too, and slow.
+const RUNS: u64 = 6;
+
 /// A directory with the builds.
 pub(super) struct Workshop {
     directory: tempfile::TempDir,
@@ -108,6 +111,18 @@ impl Workshop {
         let mut command = Command::new(self.path(build.name()));
         command.args([what, &count.to_string()]);
         finished(&mut command, 0)
+    }
+
+    /// What the program tells of itself under control: the least that any of some runs has told.
+    pub(super) fn told(&self, what: &str, count: u64) -> Result<f64, Problem> {
+        let file = self.path(what);
+        let mut command = self.controlled(what, count, RUNS, "fork")?;
+        finished(command.arg(&file), 0)?;
+        let text = std::fs::read_to_string(&file).map_err(|error| {
+            Problem::new(format!("{what} told nothing: {error}"), "this is a bug of raddle")
+        })?;
+        let least = text.lines().filter_map(|line| line.parse().ok()).fold(f64::NAN, f64::min);
+        Ok(least)
     }
 
     /// The command that runs the program under control.
