@@ -181,6 +181,13 @@ fn text(checks: &[Check], compilers: &[Candidate], fit: &Result<(), Problem>) ->
     }
     if fit.is_ok() {
         out.push_str("\nUnmodified C and C++ programs can be built and run: raddle run prog.c\n");
+        match checks.iter().find(|check| check.result.is_err()) {
+            None => out.push_str("What a run changes can be undone: many runs share a process.\n"),
+            Some(check) => {
+                let _ =
+                    writeln!(out, "Each run has a process of its own, since {} does not work.", check.name);
+            }
+        }
     }
     out
 }

@@ -51,20 +51,20 @@ pub const PROBES: &[Probe] = &[
     },
     Probe {
         name: "userfaultfd",
-        purpose: "telling which memory a run has written, to run again without a copy; nothing uses it yet",
-        otherwise: "a copy of the program for each run, as now",
+        purpose: "telling which memory a run has written, so that it is put back (--isolation reset)",
+        otherwise: "a copy of the program for each run; Linux 6.7 has it, and a container must allow it in its seccomp profile",
         ask: pages::userfaultfd,
     },
     Probe {
         name: "pagemap-scan",
-        purpose: "collecting what was written, quickly; nothing uses it yet",
-        otherwise: "a copy of the program for each run, as now",
+        purpose: "collecting what a run has written (--isolation reset)",
+        otherwise: "a copy of the program for each run; Linux 6.7 has it, and /proc must be mounted",
         ask: pages::pagemap_scan,
     },
     Probe {
         name: "syscall-user-dispatch",
-        purpose: "seeing system calls that go past the C library; nothing uses it yet",
-        otherwise: "such calls are not controlled, as now",
+        purpose: "refusing system calls that cannot be undone before they are made (--isolation reset)",
+        otherwise: "a copy of the program for each run; Linux 5.11 has it, and a container must allow prctl",
         ask: dispatch::ask,
     },
 ];

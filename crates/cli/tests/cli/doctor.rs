@@ -25,6 +25,7 @@ fn what_the_tests_of_this_project_use_is_found() {
     }
     let text = run(scratch.path(), &["doctor"]).expect_code(0).out;
     assert!(expected.iter().all(|name| text.contains(name)), "{text}");
+    assert!(text.contains("What a run changes can be undone"), "{text}");
 }
 
 #[test]
