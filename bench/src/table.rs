@@ -47,7 +47,7 @@ fn line(text: &mut String, body: &str, speeds: impl Iterator<Item = String>, rat
 /// A ratio has a column only if it was measured.
 fn headings(figures: &[Figures]) -> Vec<String> {
     let measured = COMPARISONS.iter().filter(|comparison| worst(figures, comparison).is_some());
-    measured.map(|comparison| heading(comparison)).collect()
+    measured.map(heading).collect()
 }
 
 fn heading(Comparison { ours, theirs, .. }: &Comparison) -> String {
