@@ -1,14 +1,15 @@
-/* What it does depends on where it was loaded: no plan can repeat that. */
+/* What it does depends on where it was loaded: no plan can repeat that. Nearly any two places differ. */
 #include <pthread.h>
 #include <stdint.h>
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t mutexes[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
 
 static void *work(void *argument) {
-    uintptr_t bits = (uintptr_t)&mutex >> 12;
-    for (unsigned i = 0; i < 1 + bits % 61; i++) {
-        pthread_mutex_lock(&mutex);
-        pthread_mutex_unlock(&mutex);
+    uintptr_t bits = (uintptr_t)&mutexes >> 12;
+    for (unsigned i = 0; i < 24; i++) {
+        pthread_mutex_t *mutex = &mutexes[bits >> i & 1];
+        pthread_mutex_lock(mutex);
+        pthread_mutex_unlock(mutex);
     }
     return argument;
 }
