@@ -130,8 +130,7 @@ unsafe extern "C" fn write_(fd: c_int, buffer: usize, size: usize, pc: usize) ->
     touched(buffer, size as c_long, false, pc);
     let args = |done: usize| [fd as usize, buffer + done, size - done, 0, 0, 0];
     if gives(fd, 0) {
-        // SAFETY: as above.
-        return bit_by_bit(fd, size, pc, |done| unsafe { sys::call(number::WRITE, args(done)) });
+        return bit_by_bit(fd, size, pc, |done| guard::call(number::WRITE, args(done)));
     }
     // SAFETY: as above.
     unsafe { on(fd, OUT, false, number::WRITE, args(0), pc) }
@@ -146,8 +145,7 @@ unsafe extern "C" fn writev_(fd: c_int, vector: usize, count: c_int, pc: usize) 
     let args = [fd as usize, vector, count as usize, 0, 0, 0];
     if gives(fd, 0) {
         // What does not fit at once is left to the caller, who must expect that.
-        // SAFETY: as above.
-        return bit_by_bit(fd, 1, pc, |_| unsafe { sys::call(number::WRITEV, args) });
+        return bit_by_bit(fd, 1, pc, |_| guard::call(number::WRITEV, args));
     }
     // SAFETY: as above.
     unsafe { on(fd, OUT, false, number::WRITEV, args, pc) }
@@ -162,8 +160,7 @@ unsafe extern "C" fn recvmsg_(fd: c_int, message: usize, flags: c_int, pc: usize
 unsafe extern "C" fn sendmsg_(fd: c_int, message: usize, flags: c_int, pc: usize) -> c_long {
     let args = [fd as usize, message, flags as usize, 0, 0, 0];
     if gives(fd, flags) {
-        // SAFETY: as above.
-        return bit_by_bit(fd, 1, pc, |_| unsafe { sys::call(number::SENDMSG, args) });
+        return bit_by_bit(fd, 1, pc, |_| guard::call(number::SENDMSG, args));
     }
     // SAFETY: as above.
     unsafe { on(fd, OUT, false, number::SENDMSG, args, pc) }
@@ -197,8 +194,7 @@ unsafe extern "C" fn sendto_(
     touched(buffer, size as c_long, false, pc);
     let args = |done: usize| [fd as usize, buffer + done, size - done, flags as usize, address, length];
     if gives(fd, flags) {
-        // SAFETY: as above.
-        return bit_by_bit(fd, size, pc, |done| unsafe { sys::call(number::SENDTO, args(done)) });
+        return bit_by_bit(fd, size, pc, |done| guard::call(number::SENDTO, args(done)));
     }
     // SAFETY: as above.
     unsafe { on(fd, OUT, false, number::SENDTO, args(0), pc) }
@@ -234,8 +230,7 @@ unsafe extern "C" fn connect_(fd: c_int, address: usize, length: usize, pc: usiz
     // SAFETY: an address begins with its family.
     if gives(fd, 0) && unsafe { *(address as *const u16) } == LOCAL {
         // It waits if too many are waiting to be accepted.
-        // SAFETY: as above.
-        return bit_by_bit(fd, 0, pc, |_| unsafe { sys::call(number::CONNECT, args) }) as c_int;
+        return bit_by_bit(fd, 0, pc, |_| guard::call(number::CONNECT, args)) as c_int;
     }
     // SAFETY: as above. The kernel finishes it at once if the other end listens in this process.
     unsafe { on(fd, OUT, false, number::CONNECT, args, pc) as c_int }
