@@ -75,9 +75,10 @@ fn the_summary_says_which_runs_were_not_reset_and_why() {
 #[test]
 fn a_run_that_hangs_is_one_verdict_and_the_next_one_is_right() {
     let program = build("faults/hang.c");
-    let options = ["--isolation", "reset", "--runs", "8", "--stop-after", "0", "--hang-ms", "300"];
-    let reset = run(&program, &options).0.json();
-    let fork = run(&program, &["--runs", "8", "--stop-after", "0", "--hang-ms", "300"]).0.json();
+    let [reset, fork] = ["reset", "fork"].map(|isolation| {
+        let options = ["--isolation", isolation, "--runs", "8", "--stop-after", "0", "--hang-ms", "300"];
+        run(&program, &options).0.json()
+    });
     assert_eq!(reset["failing_runs"], fork["failing_runs"]);
     assert_eq!(reset["failures"][0]["kind"], "hang");
     assert_eq!(reset["runs"], 8);
