@@ -48,9 +48,7 @@ pub(crate) struct Args {
     /// Distinct failures that are no races after which to stop; 0 is never
     #[arg(long, value_name = "N", default_value_t = 1)]
     stop_after: u64,
-    /// How runs are kept apart: each in a copy of the process, or by calling main again, which is many times quicker
-    /// and right for programs that begin anew by themselves. The first runs and every 1,000th are done both ways and
-    /// compared
+    /// What keeps runs apart
     #[arg(long, value_enum, default_value_t)]
     isolation: Isolation,
     /// A function without arguments that is called in place of main

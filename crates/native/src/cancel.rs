@@ -81,6 +81,11 @@ pub fn point(op: Op) -> Option<Outcome> {
     None
 }
 
+/// The same for a thread that waits until another says that it need not, at most so many nanoseconds.
+pub fn park(limit: Option<u64>, site: SiteId) -> Option<Outcome> {
+    point(with(|run| run.parking(limit, site)))
+}
+
 /// The running thread looks whether it is cancelled. If not, others may go on: it may do nothing else.
 pub fn look(pc: usize) {
     let site = with(|run| run.site(pc));

@@ -296,6 +296,11 @@ pub fn map_stacks() {
 }
 
 impl Stack {
+    /// Memory that somebody else has mapped.
+    pub(crate) fn at(base: *mut u8, size: usize) -> Stack {
+        Stack { base, size }
+    }
+
     /// A stack with room for `size` bytes and the control block above them.
     pub fn new(size: usize, libc: &Libc) -> Option<Stack> {
         let size = Stack::whole(size, libc);

@@ -6,7 +6,7 @@
 use crate::run::{arrive, with};
 use alloc::vec::Vec;
 use raddle_model::objects::State;
-use raddle_model::{Kind, Mode, Op, Order, Outcome, TaskId};
+use raddle_model::{Kind, Op, Order, Outcome, TaskId};
 
 /// Who waits at which address.
 #[derive(Clone, Default, Debug)]
@@ -32,15 +32,10 @@ pub fn wait(address: usize, expected: u32, bits: u32, limit: Option<u64>, pc: us
     if unsafe { (address as *const u32).read_volatile() } != expected {
         return AGAIN;
     }
-    let token = with(|run| {
+    let outcome = arrive(with(|run| {
         run.futexes.waiting.push((address, bits, me));
-        run.engine.world_mut().token(me)
-    });
-    let op = Op::new(Kind::Park, token, site);
-    let outcome = arrive(match limit {
-        None => op,
-        Some(limit) => op.mode(Mode::Timed).arg(limit),
-    });
+        run.parking(limit, site)
+    }));
     if outcome == Outcome::TimedOut {
         with(|run| run.futexes.waiting.retain(|&(_, _, task)| task != me));
         return TIMED_OUT;

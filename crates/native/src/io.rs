@@ -13,7 +13,7 @@ use crate::run::{Run, arrive, with};
 use crate::sys::{self, nr};
 use alloc::vec::Vec;
 use raddle_model::objects::State;
-use raddle_model::{Kind, Mode, ObjectId, Op, Outcome, SiteId, TaskId};
+use raddle_model::{Kind, ObjectId, Op, Outcome, SiteId, TaskId};
 
 /// What `poll` is asked.
 #[repr(C)]
@@ -130,17 +130,19 @@ pub fn after(pc: usize) {
 
 /// Waits until anything is done to any file: for what the kernel cannot be asked about. None if the thread is cancelled.
 pub fn wait_for_change(pc: usize) -> Option<()> {
-    let (token, site) = with(|run| {
-        let me = run.running;
-        run.waiters.all.push((me, Vec::new()));
-        (run.engine.world_mut().token(me), run.site(pc))
-    });
-    let outcome = cancel::point(Op::new(Kind::Park, token, site));
+    let site = with(|run| run.site(pc));
+    wait_once(Vec::new(), None, site).map(|_| ())
+}
+
+/// Waits until something is done that may be what these wait for. None if the thread is cancelled.
+fn wait_once(polls: Vec<Poll>, limit: Option<u64>, site: SiteId) -> Option<Outcome> {
+    with(|run| run.waiters.all.push((run.running, polls)));
+    let outcome = cancel::park(limit, site);
     with(|run| {
         let me = run.running;
         run.waiters.all.retain(|(task, _)| *task != me);
     });
-    outcome.map(|_| ())
+    outcome
 }
 
 /// A file is another name of one that the run has made.
@@ -170,21 +172,7 @@ pub fn wait(polls: &mut [Poll], limit: Option<u64>, pc: usize) -> Option<bool> {
         if limit == Some(0) {
             return Some(false);
         }
-        let token = with(|run| {
-            let me = run.running;
-            run.waiters.all.push((me, polls.to_vec()));
-            run.engine.world_mut().token(me)
-        });
-        let op = Op::new(Kind::Park, token, site);
-        let outcome = cancel::point(match limit {
-            None => op,
-            Some(limit) => op.mode(Mode::Timed).arg(limit),
-        });
-        with(|run| {
-            let me = run.running;
-            run.waiters.all.retain(|(task, _)| *task != me);
-        });
-        if outcome? == Outcome::TimedOut {
+        if wait_once(polls.to_vec(), limit, site)? == Outcome::TimedOut {
             return Some(ask(polls));
         }
     }

@@ -23,7 +23,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use raddle_engine::{Engine, Next};
 use raddle_model::objects::State;
 use raddle_model::{
-    Failure, FailureKind, Kind, ObjectId, Op, Outcome, Plain, Plan, PointSet, SiteId, TaskId,
+    Failure, FailureKind, Kind, Mode, ObjectId, Op, Outcome, Plain, Plan, PointSet, SiteId, TaskId,
 };
 use raddle_policy::Planned;
 
@@ -377,6 +377,15 @@ impl Run {
         let object = self.engine.world_mut().create(state, site);
         self.objects.set_sync(address, object);
         object
+    }
+
+    /// The running task waits until another says that it need not, at most so many nanoseconds.
+    pub fn parking(&mut self, limit: Option<u64>, site: SiteId) -> Op {
+        let op = Op::new(Kind::Park, self.engine.world_mut().token(self.running), site);
+        match limit {
+            None => op,
+            Some(limit) => op.mode(Mode::Timed).arg(limit),
+        }
     }
 
     /// The word of memory at an address.

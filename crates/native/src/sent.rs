@@ -170,16 +170,8 @@ pub fn wait(set: u64, limit: Option<u64>, pc: usize) -> Result<i32, i32> {
         if limit == Some(0) {
             return Err(error::AGAIN);
         }
-        let token = with(|run| {
-            let me = run.running;
-            run.sent.waiting.push((me, set));
-            run.engine.world_mut().token(me)
-        });
-        let op = Op::new(Kind::Park, token, site);
-        let outcome = cancel::point(match limit {
-            None => op,
-            Some(limit) => op.mode(Mode::Timed).arg(limit),
-        });
+        with(|run| run.sent.waiting.push((run.running, set)));
+        let outcome = cancel::park(limit, site);
         with(|run| {
             let me = run.running;
             run.sent.waiting.retain(|(task, _)| *task != me);

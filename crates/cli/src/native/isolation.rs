@@ -3,7 +3,6 @@
 use super::server::Reply;
 use raddle_native::reset::SPEECHLESS;
 use raddle_native::server::{CHECKED, REPEATED, RESET};
-
 use std::collections::BTreeMap;
 
 /// What keeps runs apart.
@@ -11,7 +10,8 @@ use std::collections::BTreeMap;
 pub(crate) enum Isolation {
     /// Each run is a process of its own
     Fork,
-    /// Main is called again in the same process, and nothing is put back: for programs that begin anew by themselves
+    /// Main is called again in the same process, and nothing is put back: for programs that begin anew by themselves. The
+    /// first runs and every 1,000th are done in processes of their own, too, and compared
     InProcess,
     /// What a run has changed is undone; a run with something that cannot be undone gets a process of its own
     #[default]
@@ -36,12 +36,9 @@ impl Isolation {
         }
     }
 
-    /// How the same runs are done one by one.
-    pub(super) fn one_by_one(self) -> Isolation {
-        match self {
-            Isolation::ForkChecked | Isolation::ResetChecked => Isolation::ForkChecked,
-            _ => Isolation::Fork,
-        }
+    /// Whether the status of a report is a hash of what the run wrote.
+    pub(super) fn is_checked(self) -> bool {
+        self.flags() & CHECKED != 0
     }
 
     fn name(self) -> &'static str {

@@ -181,8 +181,7 @@ impl NativeTarget {
             let mixed = mix(label, failure.kind as u64);
             label = failure.message.bytes().fold(mixed, |hash, byte| mix(hash, byte.into()));
         }
-        let checked = self.program.isolation.one_by_one() == Isolation::ForkChecked;
-        let written = if checked { status as u64 } else { 0 };
+        let written = if self.program.isolation.is_checked() { status as u64 } else { 0 };
         let words = [digest.fingerprint as u64, (digest.fingerprint >> 64) as u64, written];
         let label = words.into_iter().fold(label, mix);
         self.runs_digest = self.runs_digest.chain(label, Wide::START);

@@ -1,7 +1,7 @@
 //! Every call that waits: for a thread of the same program it waits in its turn and holds up nobody; if all wait it is a
 //! deadlock, found at once, and not a hang.
 
-use crate::support::{Ended, build, ended, raddle};
+use crate::support::{Ended, build, run_with};
 
 fn calls() -> Vec<String> {
     let output = std::process::Command::new(build("blocking.c")).output().expect("the program starts");
@@ -10,24 +10,10 @@ fn calls() -> Vec<String> {
 }
 
 fn run(call: &str, mode: &str) -> Ended {
-    let out = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
-    let mut command = raddle();
-    command.args([
-        "run",
-        "--format",
-        "json",
-        "--races",
-        "off",
-        "--time",
-        "60",
-        "--hang-ms",
-        "2000",
-        "--steps-max",
-        "5000",
-    ]);
-    command.args(["--expect-exit", "0", "--runs", &raddle_tiers::size("blocking_runs").to_string(), "--out"]);
-    command.arg(out.path()).arg(build("blocking.c")).args([call, mode]);
-    ended(&command.output().expect("the command starts"))
+    let runs = raddle_tiers::size("blocking_runs").to_string();
+    let options = ["--races", "off", "--hang-ms", "2000", "--steps-max", "5000", "--expect-exit", "0"];
+    let options = [&options[..], &["--runs", &runs]].concat();
+    run_with(&build("blocking.c"), &options, &[call, mode]).0
 }
 
 /// Calls that always end: there is nothing that both could wait for.

@@ -97,10 +97,15 @@ pub(crate) fn ended(output: &Output) -> Ended {
 
 /// `raddle run` on a program, with the answer for tools.
 pub(crate) fn run(program: &Path, options: &[&str]) -> (Ended, tempfile::TempDir) {
+    run_with(program, options, &[])
+}
+
+/// The same for a program with arguments.
+pub(crate) fn run_with(program: &Path, options: &[&str], arguments: &[&str]) -> (Ended, tempfile::TempDir) {
     let out = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let mut command = raddle();
     command.arg("run").args(options).args(["--format", "json", "--time", "60", "--out"]).arg(out.path());
-    let output = command.arg(program).output().expect("the command starts");
+    let output = command.arg(program).args(arguments).output().expect("the command starts");
     (ended(&output), out)
 }
 

@@ -1,6 +1,6 @@
 //! What is found in each program, and how the command ends.
 
-use crate::support::{build, build_plainly, ended, files, raddle, run};
+use crate::support::{build, build_plainly, ended, files, raddle, run, run_with};
 
 #[test]
 fn a_lost_update_and_its_races() {
@@ -40,23 +40,8 @@ fn dormant_programs_run_by_themselves() {
 
 /// The kinds of failures of one way to end.
 fn ends(how: &str) -> (Vec<String>, String) {
-    let out = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
-    let mut command = raddle();
-    command.args([
-        "run",
-        "--format",
-        "json",
-        "--runs",
-        "20",
-        "--time",
-        "60",
-        "--hang-ms",
-        "500",
-        "--steps-max",
-        "2000",
-    ]);
-    command.args(["--expect-exit", "0", "--out"]).arg(out.path()).arg(build("ends.c")).arg(how);
-    let ended = ended(&command.output().expect("the command starts"));
+    let options = ["--runs", "20", "--hang-ms", "500", "--steps-max", "2000", "--expect-exit", "0"];
+    let (ended, _out) = run_with(&build("ends.c"), &options, &[how]);
     (ended.kinds(), ended.stdout)
 }
 

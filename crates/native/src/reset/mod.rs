@@ -14,10 +14,9 @@
 pub mod guard;
 mod outside;
 mod pages;
-mod sides;
-pub(crate) mod undo;
+mod undo;
 
-use crate::fiber;
+use crate::fiber::{self, Fiber};
 use crate::server::Errand;
 use crate::sys;
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -53,24 +52,21 @@ pub fn is_on() -> bool {
 /// Does the errand's runs one after the other. Returns once for each, with its number: in this process, or in a copy
 /// of its own. Not at all once there are none left.
 pub(crate) fn enter(mut errand: Errand) -> u64 {
-    let Some(room) = outside::map() else {
+    let base = outside::map();
+    if base.is_null() {
         errand.unfit(b"no address space for a snapshot");
-    };
+    }
     guard::prepare();
     undo::make_room();
-    // SAFETY: the room has just been mapped.
-    let outside = unsafe { &mut *room };
-    outside.errand = errand;
+    let room = outside::furnish(base, control as *const () as usize, errand);
     OUTSIDE.store(room, Ordering::Relaxed);
+    // SAFETY: the room has just been furnished.
+    let outside = unsafe { &mut *room };
     if !guard::begin() {
         outside.errand.unfit(b"system calls cannot be looked at (Syscall User Dispatch is not there)");
     }
-    outside.begin(control as *const () as usize);
-    let (from, to, fs) = (&raw mut outside.start, outside.control, fiber::thread_pointer());
-    outside.thread_pointer = fs;
-    outside.kernels = crate::libc::rseq_area();
-    // SAFETY: the other side has been prepared, and keeps this one until it switches back.
-    unsafe { sides::change(from, to, fs) };
+    // SAFETY: the other side is new, and keeps this one until it switches back.
+    unsafe { fiber::switch(&raw mut outside.start, &raw const outside.control) };
     // Once for each run: all that is known here is what was known above, and what lies outside.
     // SAFETY: as above.
     unsafe { (*room).number }
@@ -89,9 +85,9 @@ pub(crate) fn refuse(call: u32) {
 fn end(how: End) {
     let Some(outside) = outside() else { return };
     outside.end = how;
-    let mut nowhere = 0;
-    // SAFETY: the other side waits in `one`. This one is not taken up again.
-    unsafe { sides::change(&raw mut nowhere, outside.control, outside.thread_pointer) };
+    let mut nobody = Fiber::main();
+    // SAFETY: the other side waits in `go_in`; whoever runs is never gone on with.
+    unsafe { fiber::switch(&raw mut nobody, &raw const outside.control) };
 }
 
 /// Most runs between two scans.
@@ -174,9 +170,8 @@ fn check(outside: &mut Outside) {
 }
 
 fn go_in(outside: &mut Outside) {
-    let (from, to, fs) = (&raw mut outside.control, outside.start, outside.thread_pointer);
     // SAFETY: memory is as it was when the start was left.
-    unsafe { sides::change(from, to, fs) };
+    unsafe { fiber::switch(&raw mut outside.control, &raw const outside.start) };
 }
 
 /// The runtime has mapped memory: it goes when the run is over.

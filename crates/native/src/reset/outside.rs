@@ -3,6 +3,7 @@
 use super::End;
 use super::pages::{Pages, Room};
 use super::undo::Undo;
+use crate::fiber::{Fiber, Stack};
 use crate::server::Errand;
 use crate::sys;
 use core::ops::Range;
@@ -21,12 +22,10 @@ const SIZE: usize = STORE + PAGES * 4096;
 
 /// All of it. Lies above the stack.
 pub(super) struct Outside {
-    /// Where the other side waits while a run goes on.
-    pub(super) control: u64,
+    /// The one who undoes, who waits while a run goes on.
+    pub(super) control: Fiber,
     /// Where all runs begin.
-    pub(super) start: u64,
-    /// The thread pointer of both.
-    pub(super) thread_pointer: u64,
+    pub(super) start: Fiber,
     /// The run that goes on.
     pub(super) number: u64,
     /// How it ended.
@@ -44,12 +43,13 @@ pub(super) struct Outside {
     pub(super) pages: Pages,
 }
 
-/// Maps the memory; none if there is no room for it. Everything is zero.
-pub(super) fn map() -> Option<*mut Outside> {
-    let base = sys::map(SIZE, false);
-    if base.is_null() {
-        return None;
-    }
+/// Maps the memory; null if there is no room for it.
+pub(super) fn map() -> *mut u8 {
+    sys::map(SIZE, false)
+}
+
+/// What lies in it at first: somebody who begins at `entry` with this errand.
+pub(super) fn furnish(base: *mut u8, entry: usize, errand: Errand) -> *mut Outside {
     assert!(size_of::<Outside>() <= RANGES - STACK, "raddle bug: too little room outside");
     let at = |offset: usize| base.wrapping_add(offset);
     let outside = at(STACK).cast::<Outside>();
@@ -66,29 +66,23 @@ pub(super) fn map() -> Option<*mut Outside> {
     // SAFETY: fresh memory of that size, suitably aligned.
     unsafe {
         outside.write(Outside {
-            control: 0,
-            start: 0,
-            thread_pointer: 0,
+            control: Fiber::main_on(Stack::at(base, STACK), entry),
+            start: Fiber::main(),
             number: 0,
             end: End::Reported,
             last_refused: 0,
             alone: false,
-            kernels: 0..0,
+            kernels: crate::libc::rseq_area(),
             listens: false,
-            errand: Errand::NONE,
+            errand,
             undo: Undo::new(),
             pages: Pages::new(room),
         });
     }
-    Some(outside)
+    outside
 }
 
 impl Outside {
-    /// Puts onto the stack what the first switch takes off it.
-    pub(super) fn begin(&mut self, entry: usize) {
-        self.control = super::sides::begin(&raw mut *self as usize, entry);
-    }
-
     /// Where all of this lies.
     pub(super) fn range(&self) -> (usize, usize) {
         let base = &raw const *self as usize - STACK;

@@ -189,20 +189,12 @@ fn drop_waiting() {
     }
 }
 
-unsafe extern "C" {
-    fn __libc_malloc(size: usize) -> *mut u8;
-    fn __libc_free(block: *mut u8);
-}
-
-/// Bytes that libc takes from the kernel at the first request in any case, and does not give back.
-const FIRST_HEAP: usize = 100_000;
 /// Bytes of our own heap.
 const OWN_HEAP: usize = 600_000;
 
-/// Takes from the kernel what nearly every run needs, so that it need not be taken and given back each time.
+/// Takes from the kernel what nearly every run needs, so that it need not be taken and given back each time. Libc's heap
+/// the server has set up already (`warm`).
 pub(super) fn make_room() {
-    // SAFETY: a block that nobody else knows.
-    unsafe { __libc_free(__libc_malloc(FIRST_HEAP)) };
     drop(core::hint::black_box(Vec::<u8>::with_capacity(OWN_HEAP)));
     crate::fiber::map_stacks();
 }

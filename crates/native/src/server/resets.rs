@@ -63,7 +63,7 @@ pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Result
 
 /// What a process that repeats runs is to do.
 pub(crate) struct Errand {
-    outbox: Option<Outbox>,
+    outbox: Outbox,
     flags: u32,
     hang_ms: u32,
     last: u64,
@@ -76,31 +76,14 @@ pub(crate) struct Errand {
 }
 
 impl Errand {
-    /// Nothing.
-    pub(crate) const NONE: Errand = Errand {
-        outbox: None,
-        flags: 0,
-        hang_ms: 0,
-        last: 0,
-        begun: false,
-        now: 0,
-        since_look: 0,
-
-        urgent: false,
-    };
-
     fn new(request: &Request) -> Errand {
         let Request { flags, hang_ms, last, .. } = *request;
-        let (outbox, since_look) = (Outbox::new(super::socket()), LOOK_EVERY);
-        Errand { outbox, flags, hang_ms, last, since_look, ..Errand::NONE }
+        let outbox = Outbox::new(super::socket()).expect("raddle bug: no shared memory");
+        Errand { outbox, flags, hang_ms, last, begun: false, now: 0, since_look: LOOK_EVERY, urgent: false }
     }
 
     fn shared(&self) -> &'static Shared {
         shared::get().expect("raddle bug: no shared memory")
-    }
-
-    fn outbox(&mut self) -> &mut Outbox {
-        self.outbox.as_mut().expect("raddle bug: nobody has sent us")
     }
 
     /// The next run; none if all are done. Only what is `proven` can be left as it is.
@@ -132,7 +115,7 @@ impl Errand {
         let now = self.now;
         self.shared().be_certain(next);
         let urgent = core::mem::take(&mut self.urgent);
-        self.outbox().send_if_due(now, urgent);
+        self.outbox.send_if_due(now, urgent);
     }
 
     /// The runs after the first since the last proof may have been disturbed: nobody hears of them, and they are done
@@ -160,7 +143,7 @@ impl Errand {
         let (shared, now) = (self.shared(), self.now);
         if let Some((report, urgent)) = shared.report() {
             self.urgent |= urgent;
-            self.outbox().put(now, reply::REPORT, report, status, number);
+            self.outbox.put(now, reply::REPORT, report, status, number);
         }
         if first {
             shared.be_certain(number + 1);
@@ -170,10 +153,10 @@ impl Errand {
     /// Does a run in a process of its own, because of a call. True in that.
     pub(crate) fn alone(&mut self, number: u64, call: u32) -> bool {
         let (shared, flags, hang_ms) = (self.shared(), self.flags, self.hang_ms);
-        self.outbox().say(reply::ALONE, &[], call as i32, number, false);
+        self.outbox.say(reply::ALONE, &[], call as i32, number, false);
         shared.alone.store(1, Ordering::Relaxed);
         signals::wake_every(copies::SLICE_MS);
-        let copy = copies::alone(number, flags, hang_ms, self.outbox());
+        let copy = copies::alone(number, flags, hang_ms, &mut self.outbox);
         if !copy {
             signals::wake_every(0);
             signals::sleep_again();
@@ -184,7 +167,7 @@ impl Errand {
 
     /// All runs are done, or nobody wants more.
     pub(crate) fn done(&mut self) -> ! {
-        self.outbox().send();
+        self.outbox.send();
         self.shared().done.store(1, Ordering::Relaxed);
         sys::exit(0)
     }
@@ -192,13 +175,13 @@ impl Errand {
     /// Runs cannot be repeated here.
     pub(crate) fn unfit(&mut self, why: &[u8]) -> ! {
         let number = self.shared().run.load(Ordering::Relaxed);
-        self.outbox().say(reply::ALONE, why, -1, number, true);
+        self.outbox.say(reply::ALONE, why, -1, number, true);
         sys::exit(UNABLE)
     }
 
     /// A run has left something behind: a mistake of ours.
     pub(crate) fn differs(&mut self, number: u64, what: &str, which: usize) -> ! {
         let why = alloc::format!("raddle bug: run {number} has changed {what} {which:#x}");
-        self.outbox().despair(why.as_bytes())
+        self.outbox.despair(why.as_bytes())
     }
 }

@@ -94,31 +94,15 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     // Both hooks of an access, without what the loop itself costs.
     let hooks = |build: f64| (build - plain).max(0.0) / 2.0;
     let figures = vec![
-        at_most(
-            "hook without a switch",
-            hooks(controlled),
-            "ns",
-            hooks(empty),
-            "a hook that only returns",
-            3.0,
-        ),
+        at_most("hook without a switch", hooks(controlled), (hooks(empty), "a hook that only returns"), 3.0),
         // Every second operation of two equal tasks under `random` switches; what one without costs is known.
         at_least(
             "hook and switch",
             2.0 * operation - unswitched,
-            "ns",
-            handoff,
-            "futex hand-over on one processor",
+            (handoff, "futex hand-over on one processor"),
             30.0,
         ),
-        at_most(
-            "an access in single-threaded code",
-            controlled,
-            "ns",
-            sanitizer,
-            "gcc's ThreadSanitizer",
-            1.0,
-        ),
+        at_most("an access in single-threaded code", controlled, (sanitizer, "gcc's ThreadSanitizer"), 1.0),
         rate("runs a second, two threads, fork", forked, sanitized, 5_000.0),
         rate("runs a second, two threads, in-process", repeated, sanitized, 300_000.0),
     ];
@@ -146,46 +130,26 @@ fn rate(what: &'static str, value: f64, reference: f64, goal: f64) -> Figure {
     }
 }
 
-fn at_most(
-    what: &'static str,
-    value: f64,
-    unit: &'static str,
-    reference: f64,
-    is: &'static str,
-    goal: f64,
-) -> Figure {
-    let met = value <= goal * reference;
-    Figure {
-        what,
-        value,
-        unit,
-        reference: Some(reference),
-        reference_is: is,
-        goal,
-        goal_is: "times it, at most",
-        met,
-    }
+/// What something takes, and what it is measured against.
+type Beside = (f64, &'static str);
+
+fn at_most(what: &'static str, value: f64, beside: Beside, goal: f64) -> Figure {
+    cost(what, value, beside, goal, "times it, at most", value <= goal * beside.0)
 }
 
-fn at_least(
+fn at_least(what: &'static str, value: f64, beside: Beside, goal: f64) -> Figure {
+    cost(what, value, beside, goal, "times cheaper, at least", beside.0 >= goal * value)
+}
+
+fn cost(
     what: &'static str,
     value: f64,
-    unit: &'static str,
-    reference: f64,
-    is: &'static str,
+    (reference, reference_is): Beside,
     goal: f64,
+    goal_is: &'static str,
+    met: bool,
 ) -> Figure {
-    let met = reference >= goal * value;
-    Figure {
-        what,
-        value,
-        unit,
-        reference: Some(reference),
-        reference_is: is,
-        goal,
-        goal_is: "times cheaper, at least",
-        met,
-    }
+    Figure { what, value, unit: "ns", reference: Some(reference), reference_is, goal, goal_is, met }
 }
 
 fn text(results: &Results) -> String {
