@@ -105,6 +105,7 @@ fn name(call: i32) -> String {
         (40, "sendfile"),
         (42, "connect"),
         (44, "sendto"),
+        (49, "bind"),
         (56, "clone"),
         (57, "fork"),
         (58, "vfork"),

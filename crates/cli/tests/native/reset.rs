@@ -45,6 +45,7 @@ fn what_a_program_does_to_itself_does_not_reach_the_next_run() {
         ("child", Some(&["clone"])),
         ("directory", Some(&["chdir"])),
         ("write_file", Some(&["openat"])),
+        ("bind_file", Some(&["bind"])),
         ("deep", None),
         ("protect", Some(&["mprotect"])),
     ] {

@@ -64,7 +64,7 @@ const RULES: &[(usize, Rule, &str)] = &[
     (46, Own, "sendmsg"),
     (47, Own, "recvmsg"),
     (48, Own, "shutdown"),
-    (49, Own, "bind: the name is free again when the socket is closed"),
+    (49, If(binds_no_file), "bind: the name is free again when the socket is closed, unless it is a file's"),
     (50, By(listen), "listen"),
     (51, Free, "getsockname"),
     (52, Free, "getpeername"),
@@ -277,6 +277,15 @@ fn listen(args: &[usize; 6]) -> Option<isize> {
 
 fn connects_to_itself(args: &[usize; 6]) -> bool {
     !inherited(args[0]) && outside().is_some_and(|outside| outside.listens)
+}
+
+fn binds_no_file(args: &[usize; 6]) -> bool {
+    const LOCAL: u16 = 1;
+    let (address, length) = (args[1] as *const u8, args[2]);
+    // SAFETY: an address of this length, which begins with its family and, if it is local, goes on with a name.
+    let names_file = || unsafe { address.cast::<u16>().read_unaligned() == LOCAL && *address.add(2) != 0 };
+    let is_file = address.is_null() || (length > 2 && names_file());
+    !inherited(args[0]) && !is_file
 }
 
 fn asks_limit(args: &[usize; 6]) -> bool {
