@@ -1,7 +1,7 @@
 //! `raddle run`: runs a native program under control, again and again, each time under another interleaving.
 
 use crate::cc::program;
-use crate::native::{Beginning, Isolation, NativeTarget, Program, found};
+use crate::native::{Beginning, Checkpoints, Isolation, NativeTarget, Program, found};
 use crate::output::{self, Format};
 use crate::problem::Problem;
 use crate::suppressed::Suppressed;
@@ -51,6 +51,9 @@ pub(crate) struct Args {
     /// What keeps runs apart
     #[arg(long, value_enum, default_value_t)]
     isolation: Isolation,
+    /// Whether runs of a search go on from checkpoints; it changes nothing but the time
+    #[arg(long, value_enum, default_value_t)]
+    checkpoints: Checkpoints,
     /// A function without arguments that is called in place of main
     #[arg(long, value_name = "FUNCTION")]
     entry: Option<String>,
@@ -145,6 +148,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         },
         isolation: args.isolation,
         sharing: args.points == Points::Shared,
+        checkpoints: args.checkpoints,
     };
     let strategy = raddle_policy::parse(&args.strategy).map_err(|error| Problem::new(error.message, ""))?;
     let mut suppressed = Suppressed::read(args.suppressions.as_deref())?;

@@ -2,7 +2,7 @@
 //! native programs under a server of their own.
 
 use crate::native::found::{BEGINNING, EXPECT_EXIT};
-use crate::native::{Beginning, Isolation, NativeTarget, Program};
+use crate::native::{Beginning, Checkpoints, Isolation, NativeTarget, Program};
 use crate::problem::Problem;
 use raddle::tool::{self, LibraryTarget};
 use raddle_subjects::bug;
@@ -132,6 +132,7 @@ fn native(
         beginning,
         isolation: Isolation::Fork,
         sharing: false,
+        checkpoints: Checkpoints::default(),
     };
     Ok(Runner::Native(Box::new(NativeTarget::start(program, expected)?)))
 }

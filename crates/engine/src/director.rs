@@ -221,6 +221,12 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         schedule.decisions.clone_from(&self.decisions);
     }
 
+    /// How many scheduling points a run of a search has had so far, and values that were chosen.
+    #[inline]
+    pub fn search_progress(&self) -> (usize, usize) {
+        self.search.progress()
+    }
+
     /// What the live tasks are about to do. Whoever failed or ended the process in mid-run is about to do nothing.
     fn pending(&self) -> impl Iterator<Item = (TaskId, Op)> {
         let live = self.world.live().map(|task| (task, self.world.task(task)));

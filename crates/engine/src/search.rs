@@ -56,6 +56,12 @@ impl Search {
         self.active
     }
 
+    /// Scheduling points so far, and values that were chosen.
+    #[inline]
+    pub(crate) fn progress(&self) -> (usize, usize) {
+        (self.picks.len(), self.chosen.len())
+    }
+
     /// A scheduling point.
     #[inline]
     pub(crate) fn point(&mut self, steps: u64, enabled: &TaskSet, world: &World) {

@@ -2,6 +2,7 @@
 //! what came of it is handed to the server, and the process is over.
 
 use crate::calls;
+use crate::checkpoint;
 use crate::reset;
 use crate::run::{self, Run, with};
 use crate::server;
@@ -71,6 +72,7 @@ fn make_report(run: &mut Run) -> RunReport {
     let fingerprint = run.engine.analysis().fingerprint.value();
     let verdict = run.engine.close(fingerprint);
     let recorder = run.engine.analysis_mut().recorder.take();
+    let searched = run.searched.then(|| checkpoint::report(run));
     let calls = core::mem::take(&mut run.calls);
     let world = run.engine.world();
     let watch = run.engine.analysis();
@@ -99,6 +101,7 @@ fn make_report(run: &mut Run) -> RunReport {
             accesses: calls.accesses.into_iter().map(told).collect(),
         }
     });
+    let recorded = recorded.or(searched);
     RunReport {
         verdict,
         exit_code: run.exit_code,
@@ -131,5 +134,6 @@ fn make_report(run: &mut Run) -> RunReport {
         shared: watch.shared(),
         cycles: cycles.iter().map(|cycle| cycle.edges.iter().map(edges).collect::<Vec<_>>()).collect(),
         recorded,
+        since: run.since.take(),
     }
 }

@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// What the switch and the entry below know by offset.
 #[repr(C)]
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Fiber {
     // 0: where it stands while it does not run
     sp: u64,

@@ -10,6 +10,7 @@ pub mod atomic;
 pub mod blocks;
 pub mod calls;
 pub mod cancel;
+mod checkpoint;
 pub mod deferred;
 pub mod end;
 pub mod fiber;

@@ -5,6 +5,7 @@ use crate::access::QUIET_MAX;
 use crate::blocks::Blocks;
 use crate::calls::{self, Calls};
 use crate::cancel::Cancel;
+use crate::checkpoint;
 use crate::deferred;
 use crate::fiber::{self, Fiber, Stack};
 use crate::futex::Queue;
@@ -26,6 +27,7 @@ use raddle_model::{
     Failure, FailureKind, Kind, Mode, ObjectId, Op, Outcome, Plain, Plan, PointSet, SiteId, TaskId,
 };
 use raddle_policy::Planned;
+use raddle_wire::report::Since;
 
 /// Whether this process is a run under control. Otherwise everything is passed on to libc.
 pub static ACTIVE: AtomicBool = AtomicBool::new(false);
@@ -73,6 +75,17 @@ impl Thread {
     }
 }
 
+/// What is wanted to be known of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wanted {
+    /// How it ended, and a few figures.
+    Digest,
+    /// Everything.
+    Record,
+    /// What a search wants to know.
+    Search,
+}
+
 /// Everything about the run.
 #[derive(Debug)]
 pub struct Run {
@@ -112,6 +125,10 @@ pub struct Run {
     pub calls: Calls,
     /// Mutexes that outlive their owners.
     pub robust: Robust,
+    /// Whether it is one of a search.
+    pub(crate) searched: bool,
+    /// What was before the checkpoint that it went on from, if it is.
+    pub(crate) since: Option<Since>,
 }
 
 struct Slot(UnsafeCell<Option<Run>>);
@@ -156,7 +173,9 @@ pub(crate) fn with_active<R>(access: impl FnOnce(&mut Run) -> R) -> R {
 }
 
 /// Gets a run of `plan` ready.
-pub fn prepare(mut run: Run, plan: &Plan, record: bool) {
+pub fn prepare(mut run: Run, plan: &Plan, wanted: Wanted) {
+    let record = wanted == Wanted::Record;
+    run.searched = wanted == Wanted::Search;
     run.points = plan.points.clone();
     run.calls.wanted = record;
     // Where each access is a point, or its callers are wanted, each is looked at closely.
@@ -179,6 +198,9 @@ pub fn arrive(op: Op) -> Outcome {
     deferred::handle();
     if with(|run| run.calls.wanted) {
         calls::arrival(op.site);
+    }
+    if with(|run| run.searched) {
+        checkpoint::look();
     }
     let me = with(|run| run.running);
     match with(|run| run.turn(op)) {
@@ -277,6 +299,8 @@ impl Run {
             exit_code: None,
             calls: Calls::default(),
             robust: Robust::default(),
+            searched: false,
+            since: None,
         }
     }
 

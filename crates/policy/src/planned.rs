@@ -90,6 +90,15 @@ impl Planned {
         }
     }
 
+    /// Becomes the policy of another plan in mid-run. Both are plans of a search and begin with the steps that were
+    /// taken so far; those are left out of the new one.
+    pub fn go_on(&mut self, plan: Plan) {
+        match (&mut self.tail, plan.tail) {
+            (AnyTail::Steps(old), Tail::Steps(rest)) => old.go_on(rest, plan.seed),
+            (_, tail) => panic!("raddle bug: a run of a search goes on as {}", tail.name()),
+        }
+    }
+
     fn diverged(&self, expected: String, found: String) -> Box<Divergence> {
         Box::new(Divergence { step: 0, decision: self.position, expected, found })
     }

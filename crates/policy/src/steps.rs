@@ -7,7 +7,7 @@ use crate::stay::{stay, stay_or_any};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
-use raddle_model::plan::Steps;
+use raddle_model::plan::{Step, Steps};
 use raddle_model::{Choice, Dice, Divergence, Pick, Policy, Rng, TaskId, TaskSet, View};
 
 /// Follows steps.
@@ -37,6 +37,19 @@ impl Stepwise {
     pub(crate) fn renew(&mut self, plan: &Steps, seed: u64) {
         self.plan.clone_from(plan);
         self.restart(seed);
+    }
+
+    /// Goes on with another plan from where it is. The steps up to here are those of both; `rest` has what comes
+    /// then.
+    pub(crate) fn go_on(&mut self, mut rest: Steps, seed: u64) {
+        let (position, choices) = (self.position, self.choices);
+        let mut steps = core::mem::take(&mut self.plan.steps);
+        // Quiet steps were in no plan, and nobody looks at them again.
+        steps.resize_with(position + 1, Step::default);
+        steps.append(&mut rest.steps);
+        self.plan = Steps { steps, ..rest };
+        self.restart(seed);
+        (self.position, self.choices) = (position, choices);
     }
 
     fn diverged(&self, expected: String, found: String) -> Box<Divergence> {

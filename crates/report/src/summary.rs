@@ -65,6 +65,15 @@ pub struct Isolation {
     pub why: Option<String>,
 }
 
+/// What was not executed again.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Checkpoints {
+    /// Runs that went on from a checkpoint.
+    pub hits: u64,
+    /// Events before these.
+    pub events: u64,
+}
+
 /// What came of many runs.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Summary {
@@ -88,6 +97,8 @@ pub struct Summary {
     pub hapset: Option<Hapset>,
     /// What has kept runs apart, where there is a choice.
     pub isolation: Option<Isolation>,
+    /// What was not executed again, where there are checkpoints.
+    pub checkpoints: Option<Checkpoints>,
     /// One number for all that the runs were, in their order: equal campaigns have equal ones.
     pub runs_digest: Option<u128>,
     /// Whether everything was run.
@@ -189,6 +200,14 @@ impl Summary {
                     calls.join(", ")
                 );
             }
+        }
+        if let Some(Checkpoints { hits: hits @ 1.., events }) = self.checkpoints {
+            let _ = writeln!(
+                out,
+                "{} went on from checkpoints: {} did not have to happen again",
+                count(hits, "run"),
+                count(events, "step")
+            );
         }
         for note in &self.notes {
             let _ = writeln!(out, "note: {note}");

@@ -21,6 +21,7 @@ pub mod schedule;
 pub mod sites;
 mod v1;
 mod v2;
+mod v3;
 mod version;
 
 pub use error::{What, WireError};

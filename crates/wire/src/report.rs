@@ -6,7 +6,7 @@
 use crate::envelope;
 use crate::error::{What, WireError};
 use crate::version::ReportVersion;
-use crate::{v1, v2};
+use crate::{v1, v2, v3};
 use alloc::string::String;
 use alloc::vec::Vec;
 use raddle_model::{ObjectInfo, SiteId, TaskId, Trace, Verdict};
@@ -64,6 +64,26 @@ pub struct Call {
     pub callers: Vec<SiteId>,
 }
 
+/// How much of a run is left out of its report: it went on from a checkpoint, and the reader has what led there.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Since {
+    /// Events of each task.
+    pub events: Vec<u32>,
+    /// Scheduling points.
+    pub picks: u32,
+    /// Values that were chosen.
+    pub chosen: u32,
+    /// Objects that were registered.
+    pub objects: u32,
+}
+
+impl Since {
+    /// Events of all tasks.
+    pub fn events(&self) -> u64 {
+        self.events.iter().map(|&count| u64::from(count)).sum()
+    }
+}
+
 /// What came of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunReport {
@@ -91,11 +111,13 @@ pub struct RunReport {
     pub cycles: Vec<Vec<Edge>>,
     /// Present if it was asked for.
     pub recorded: Option<Recorded>,
+    /// What is left out of that: events, and in the log points, values and objects.
+    pub since: Option<Since>,
 }
 
 /// The bytes of a report.
 pub fn encode(report: &RunReport) -> Vec<u8> {
-    let content = v1::bytes(&v2::report::Report::from(report));
+    let content = v1::bytes(&v3::report::Report::from(report));
     envelope::seal(What::Report, ReportVersion::CURRENT.0, &[], &content)
 }
 
@@ -105,7 +127,8 @@ pub fn decode(bytes: &[u8]) -> Result<RunReport, WireError> {
     let (version, content) = envelope::open(What::Report, bytes, readable)?;
     let report = match version {
         1 => envelope::parse::<v1::report::Report>(What::Report, content)?.try_into(),
-        _ => envelope::parse::<v2::report::Report>(What::Report, content)?.try_into(),
+        2 => envelope::parse::<v2::report::Report>(What::Report, content)?.try_into(),
+        _ => envelope::parse::<v3::report::Report>(What::Report, content)?.try_into(),
     };
     report.map_err(|error: v1::Misfit| error.in_a(What::Report))
 }

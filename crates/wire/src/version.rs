@@ -41,7 +41,7 @@ versions! {
     /// Version of the failure file.
     FailureVersion of Failure: 1 to 1;
     /// Version of the report of a run.
-    ReportVersion of Report: 1 to 2;
+    ReportVersion of Report: 1 to 3;
     /// Version of the HaPSet file.
     HapsetVersion of Hapset: 1 to 1;
     /// Version of the journal of a search.

@@ -129,6 +129,7 @@ pub(crate) fn summary(
         warnings: summary.cycles.iter().map(|cycle| warning(native, cycle)).collect(),
         notes: Vec::new(),
         isolation: Some(native.isolation()),
+        checkpoints: Some(native.checkpoints()),
         runs_digest: Some(native.runs_digest()),
         seconds,
         weak_orders: summary.weak_orders,

@@ -36,6 +36,14 @@ impl Isolation {
         }
     }
 
+    /// The same for the runs of a search, none of which may change the next.
+    pub(super) fn of_search(self) -> Isolation {
+        match self {
+            Isolation::InProcess => Isolation::Fork,
+            other => other,
+        }
+    }
+
     /// Whether the status of a report is a hash of what the run wrote.
     pub(super) fn is_checked(self) -> bool {
         self.flags() & CHECKED != 0
@@ -67,6 +75,11 @@ impl Alone {
         } else {
             self.why = Some(String::from_utf8_lossy(&reply.bytes).into_owned());
         }
+    }
+
+    /// Takes note of a run of a search that must have one.
+    pub(super) fn note_call(&mut self, call: i32) {
+        *self.calls.entry(call).or_default() += 1;
     }
 
     /// For the summary.

@@ -1,13 +1,16 @@
 //! Native programs: started once as a fork server, and run under plan after plan.
 
 pub(crate) mod callers;
+mod checkpoints;
 pub(crate) mod found;
 mod isolation;
 mod log;
 mod sampling;
+mod searching;
 mod server;
 mod target;
 
+pub(crate) use checkpoints::Checkpoints;
 pub(crate) use isolation::Isolation;
 pub(crate) use server::{Beginning, Program};
 pub(crate) use target::NativeTarget;

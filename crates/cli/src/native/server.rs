@@ -1,13 +1,14 @@
 //! The controller's side of a fork server: a program that was started and waits for plans. What the messages look
 //! like is said in `crates/native/src/server`.
 
+use super::checkpoints::Checkpoints;
 use super::isolation::Isolation;
 use crate::interrupt;
 use crate::problem::Problem;
 use raddle_explore::target::TargetError;
 use raddle_model::Plan;
 use raddle_native::server::{
-    BIND_NOW, CAPTURED, FROM_MAIN, REPLY, REQUEST, SHARING, VARIABLE, reply, request,
+    ALONE, BIND_NOW, CAPTURED, FROM_MAIN, REPLY, REQUEST, SHARING, VARIABLE, reply, request,
 };
 use raddle_symbols::Module;
 use raddle_wire::plan;
@@ -39,6 +40,8 @@ pub(crate) struct Program {
     pub(crate) isolation: Isolation,
     /// Whether runs find out what is shared.
     pub(crate) sharing: bool,
+    /// Whether runs of a search go on from checkpoints.
+    pub(crate) checkpoints: Checkpoints,
 }
 
 /// Where control begins.
@@ -164,7 +167,21 @@ impl Server {
 
     /// Asks for a run in full.
     pub(super) fn record(&mut self, plan: &Plan) -> Result<(), TargetError> {
-        self.send(request::RECORD, &plan::encode(plan), 0..1, Isolation::Fork)
+        self.send(request::RECORD, &plan::encode(plan), 0..1, Isolation::Fork.flags())
+    }
+
+    /// Asks for a run of a search, from a checkpoint or from the beginning.
+    pub(super) fn search(
+        &mut self,
+        plan: &Plan,
+        number: u64,
+        since: Option<u32>,
+        how: (Isolation, Checkpoints),
+        alone: bool,
+    ) -> Result<(), TargetError> {
+        let flags = how.0.of_search().flags() | how.1.flags() | if alone { ALONE } else { 0 };
+        let since = since.map_or(0, |points| u64::from(points) + 1);
+        self.send(request::SEARCH, &plan::encode(plan), number..since, flags)
     }
 
     /// Asks for runs.
@@ -174,28 +191,22 @@ impl Server {
         runs: Range<u64>,
         isolation: Isolation,
     ) -> Result<(), TargetError> {
-        self.send(request::SAMPLE, &plan::encode(plan), runs, isolation)
+        self.send(request::SAMPLE, &plan::encode(plan), runs, isolation.flags())
     }
 
     /// Asks to leave out the rest.
     pub(super) fn stop(&mut self) -> Result<(), TargetError> {
-        self.send(request::STOP, &[], 0..0, Isolation::Fork)
+        self.send(request::STOP, &[], 0..0, Isolation::Fork.flags())
     }
 
-    fn send(
-        &mut self,
-        kind: u32,
-        plan: &[u8],
-        runs: Range<u64>,
-        isolation: Isolation,
-    ) -> Result<(), TargetError> {
+    fn send(&mut self, kind: u32, plan: &[u8], runs: Range<u64>, flags: u32) -> Result<(), TargetError> {
         let (from_main, entry) = match self.beginning {
             Beginning::Process => (0, 0),
             Beginning::Main => (FROM_MAIN, 0),
             Beginning::Entry(_, offset) => (FROM_MAIN, offset),
         };
         let sharing = if self.sharing { SHARING } else { 0 };
-        let flags = CAPTURED | from_main | isolation.flags() | sharing;
+        let flags = CAPTURED | from_main | flags | sharing;
         let hang_ms = u32::try_from(self.hang.as_millis()).unwrap_or(u32::MAX);
         let mut message = Vec::with_capacity(REQUEST + plan.len());
         message.extend(kind.to_le_bytes());

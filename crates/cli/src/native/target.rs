@@ -4,21 +4,25 @@ use super::callers::Callers;
 use super::isolation::{Alone, Isolation};
 use super::log::Log;
 use super::sampling;
+use super::searching::{Order, Searching};
 use super::server::{Program, Reply, Server};
+use crate::interrupt;
 use raddle_explore::target::{
-    CycleFound, Digest, EdgeFound, Flow, Learned, Place, RaceFound, Run, Sink, Target, TargetError,
+    CycleFound, Digest, EdgeFound, Flow, Learned, Place, RaceFound, Run, SearchRun, Searched, Searcher, Sink,
+    Target, TargetError,
 };
 use raddle_model::hash::{Wide, mix};
 use raddle_model::plan::Steps;
 use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, Tail, TaskId, Trace, Verdict};
-use raddle_native::server::reply;
+use raddle_native::server::{GONE, NO_CHECKPOINT, reply};
 use raddle_native::site::OFFSET_BITS;
 use raddle_symbols::Symbolizer;
-use raddle_wire::report::{self, NAMELESS, Recorded, RunReport};
+use raddle_wire::report::{self, NAMELESS, Recorded, RunReport, Since};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Of the runs that are done in one process, every so many is done in a process of its own, too; and the first ones: a
 /// program that keeps something mostly does so from the beginning.
@@ -46,7 +50,11 @@ pub(crate) struct NativeTarget {
     /// What all runs were.
     runs_digest: Wide,
     log: Option<Log>,
+    searching: Searching,
 }
+
+/// How long runs of a search are done before anybody is told.
+const SLICE: Duration = Duration::from_millis(5);
 
 impl NativeTarget {
     /// Starts a program.
@@ -65,6 +73,7 @@ impl NativeTarget {
             alone: Alone::default(),
             runs_digest: Wide::START,
             log: None,
+            searching: Searching::default(),
         })
     }
 
@@ -140,7 +149,7 @@ impl NativeTarget {
         reply: &Reply,
         run: u64,
         seed: u64,
-    ) -> Result<(Digest, Option<Recorded>), TargetError> {
+    ) -> Result<(Digest, Option<Recorded>, Option<Since>), TargetError> {
         let report = match reply.kind {
             reply::REPORT => report::decode(&reply.bytes).map_err(|error| TargetError {
                 message: format!(
@@ -171,7 +180,7 @@ impl NativeTarget {
             tasks: report.tasks,
             learned,
         };
-        Ok((digest, report.recorded))
+        Ok((digest, report.recorded, report.since))
     }
 
     /// The status is a hash of what the run wrote, if that was asked for.
@@ -185,6 +194,64 @@ impl NativeTarget {
         let words = [digest.fingerprint as u64, (digest.fingerprint >> 64) as u64, written];
         let label = words.into_iter().fold(label, mix);
         self.runs_digest = self.runs_digest.chain(label, Wide::START);
+    }
+
+    /// A run of a search. What happened in it is in `searching`.
+    fn searched(&mut self, plan: &Plan, number: u64) -> Result<Digest, TargetError> {
+        let how = (self.program.isolation, self.program.checkpoints);
+        let searching = &mut self.searching;
+        let Order { since, plan: rest } = searching.order(plan, how.1);
+        // Where nearly every run is refused, to try is wasted.
+        let hopeless = searching.tried >= 16 && searching.refused * 4 > searching.tried * 3;
+        let server = &mut self.samplers[0];
+        server.search(rest.as_ref().unwrap_or(plan), number, since, how, hopeless)?;
+        searching.tried += u64::from(!hopeless);
+        let reply = loop {
+            let reply = server.receive()?;
+            match reply.kind {
+                reply::CHECKPOINTS => searching.know(&reply.bytes),
+                reply::ALONE => self.alone.note(&reply),
+                reply::LOST => {
+                    let why = reply.status as u32;
+                    searching.forget();
+                    if why != NO_CHECKPOINT {
+                        searching.refused += 1;
+                        self.alone.note_call(if why == GONE { -1 } else { why as i32 });
+                    }
+                    server.search(plan, number, None, how, why != NO_CHECKPOINT)?;
+                }
+                _ => break reply,
+            }
+        };
+        if reply.kind != reply::REPORT {
+            searching.forget();
+        }
+        let (digest, recorded, since) = self.digest(&reply, number, plan.seed)?;
+        let trace = match recorded {
+            Some(recorded) => {
+                self.know(&recorded.modules);
+                recorded.trace
+            }
+            None => Trace::default(),
+        };
+        self.searching.learn(plan, trace, since);
+        self.digest_more(&digest, reply.status);
+        if self.program.isolation.is_checked() {
+            // Everything that the search learns from is compared, too.
+            let told = format!("{:?}", self.searching.trace);
+            let label = told.bytes().fold(0, |hash, byte| mix(hash, byte.into()));
+            self.runs_digest = self.runs_digest.chain(label, Wide::START);
+        }
+        if let Some(log) = &mut self.log {
+            log.run(&digest)?;
+        }
+        Ok(digest)
+    }
+
+    /// Runs of a search that went on from a checkpoint, and events that they did not execute again.
+    pub(crate) fn checkpoints(&self) -> raddle_report::Checkpoints {
+        let Searching { hits, events, .. } = self.searching;
+        raddle_report::Checkpoints { hits, events }
     }
 
     /// A race, with the name of its variable if that is a static one.
@@ -205,7 +272,7 @@ impl NativeTarget {
     fn check(&mut self, plan: &Plan, digest: &mut Digest) -> Result<(), TargetError> {
         self.recorder.sample(plan, digest.run..digest.run + 1, Isolation::Fork)?;
         let reply = self.recorder.receive()?;
-        let (alone, _) = self.digest(&reply, digest.run, digest.seed)?;
+        let (alone, ..) = self.digest(&reply, digest.run, digest.seed)?;
         let done = self.recorder.receive()?;
         assert!(done.kind == reply::DONE, "raddle bug: one run was asked for and there is more");
         let differ = alone.fingerprint != digest.fingerprint
@@ -264,7 +331,7 @@ impl NativeTarget {
     }
 }
 
-fn hang(limit: std::time::Duration) -> String {
+fn hang(limit: Duration) -> String {
     format!("the program reaches no operation for {} ms", limit.as_millis())
 }
 
@@ -292,6 +359,7 @@ fn silent(kind: FailureKind, message: String, site: Option<SiteId>) -> RunReport
         shared: Vec::new(),
         cycles: Vec::new(),
         recorded: None,
+        since: None,
     }
 }
 
@@ -304,7 +372,7 @@ impl Target for NativeTarget {
     fn run(&mut self, plan: &Plan) -> Result<Run, TargetError> {
         self.recorder.record(plan)?;
         let reply = self.recorder.receive()?;
-        let (digest, recorded) = self.digest(&reply, 0, plan.seed)?;
+        let (digest, recorded, _) = self.digest(&reply, 0, plan.seed)?;
         self.output = self.recorder.output();
         let done = self.recorder.receive()?;
         assert!(done.kind == reply::DONE, "raddle bug: one run was asked for and there is more");
@@ -330,7 +398,7 @@ impl Target for NativeTarget {
                 self.alone.note(reply);
                 return Ok(Flow::Continue);
             }
-            let (mut digest, _) = self.digest(reply, reply.run, Rng::seed_of_run(plan.seed, reply.run))?;
+            let (mut digest, ..) = self.digest(reply, reply.run, Rng::seed_of_run(plan.seed, reply.run))?;
             self.digest_more(&digest, reply.status);
             if reply.run == 0 {
                 self.compare(plan, &mut digest)?;
@@ -346,6 +414,35 @@ impl Target for NativeTarget {
         });
         self.samplers = samplers;
         result
+    }
+
+    fn search(
+        &mut self,
+        mut search: Box<dyn Searcher>,
+        numbers: Range<u64>,
+    ) -> Result<Searched, TargetError> {
+        let (begun, mut spent, mut runs) = (Instant::now(), Duration::ZERO, Vec::new());
+        let mut over = false;
+        for number in numbers {
+            let asked = Instant::now();
+            let next = search.next();
+            spent += asked.elapsed();
+            let Some(plan) = next else {
+                over = true;
+                break;
+            };
+            let digest = self.searched(&plan, number)?;
+            let told = Instant::now();
+            search.learn(&plan, &digest, &self.searching.trace);
+            spent += told.elapsed();
+            let run = SearchRun::new(&plan, digest, &self.searching.trace);
+            let interesting = run.again.is_some();
+            runs.push(run);
+            if interesting || begun.elapsed() > SLICE || interrupt::is_asked() {
+                break;
+            }
+        }
+        Ok(Searched { search, runs, over, spent })
     }
 
     fn place(&self, site: SiteId) -> Place {

@@ -39,7 +39,7 @@ const RULES: &[(usize, Rule, &str)] = &[
     (8, Free, "lseek: as for read"),
     (9, By(map), "mmap: unmapped again"),
     (10, If(in_map), "mprotect: of what the run has mapped"),
-    (11, If(in_map), "munmap: likewise"),
+    (11, By(unmap), "munmap: likewise"),
     (12, By(move_heap), "brk: moved back"),
     (13, By(act), "rt_sigaction: put back"),
     (16, If(asks_or_own), "ioctl: questions"),
@@ -201,7 +201,10 @@ fn second_is_free(args: &[usize; 6]) -> bool {
 }
 
 fn in_map(args: &[usize; 6]) -> bool {
-    outside().is_some_and(|outside| outside.undo.is_of_run(args[0], args[1]))
+    outside().is_some_and(|outside| {
+        outside.undo.touches(args[0], args[1]);
+        outside.undo.is_of_run(args[0], args[1])
+    })
 }
 
 fn map(args: &[usize; 6]) -> Option<isize> {
@@ -212,10 +215,25 @@ fn map(args: &[usize; 6]) -> Option<isize> {
     if shared_file && inherited(args[4]) || args[3] & FIXED != 0 && !in_map(args) {
         return None;
     }
+    if args[3] & ANONYMOUS == 0 || args[3] & SHARED != 0 {
+        outside()?.undo.peculiar = true;
+    }
     // SAFETY: what the program asks for: a new mapping, or one in place of one of its own.
     let address = unsafe { sys::call(nr::MMAP, *args) };
     let failed = (-4095..0).contains(&address);
     (failed || outside()?.undo.mapped(address as usize, args[1])).then_some(address)
+}
+
+fn unmap(args: &[usize; 6]) -> Option<isize> {
+    if !in_map(args) {
+        return None;
+    }
+    // SAFETY: what the program asks for: a mapping of its own goes.
+    let result = unsafe { sys::call(nr::MUNMAP, *args) };
+    if result == 0 {
+        outside()?.undo.unmapped(args[0], args[1]);
+    }
+    Some(result)
 }
 
 fn remap(args: &[usize; 6]) -> Option<isize> {
@@ -226,11 +244,14 @@ fn remap(args: &[usize; 6]) -> Option<isize> {
     // SAFETY: what the program asks for: a mapping of its own grows, shrinks or moves.
     let address = unsafe { sys::call(nr::MREMAP, *args) };
     let failed = (-4095..0).contains(&address);
+    if !failed {
+        outside()?.undo.unmapped(args[0], args[1]);
+    }
     (failed || outside()?.undo.mapped(address as usize, args[2])).then_some(address)
 }
 
 fn move_heap(args: &[usize; 6]) -> Option<isize> {
-    outside()?.undo.heap_moved = true;
+    outside()?.undo.heap_ends(args[0]);
     // SAFETY: what the program asks for.
     Some(unsafe { sys::call(nr::BRK, *args) })
 }

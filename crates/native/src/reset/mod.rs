@@ -12,8 +12,10 @@
 //! it as it watches any other copy, does the run in a copy of its own.
 
 pub mod guard;
+mod layers;
 mod outside;
 mod pages;
+mod search;
 mod undo;
 
 use crate::fiber::{self, Fiber};
@@ -29,6 +31,8 @@ enum End {
     Reported,
     /// It cannot be undone what it was about to do: the number of the call.
     Refused(u32),
+    /// It has not: it has come to where a checkpoint is due, after so many scheduling points.
+    Due(u32),
 }
 
 /// What is said of a run that could not say anything itself.
@@ -49,9 +53,20 @@ pub fn is_on() -> bool {
     outside().is_some()
 }
 
+pub(crate) use search::{keep_checkpoint, plan};
+
 /// Does the errand's runs one after the other. Returns once for each, with its number: in this process, or in a copy
 /// of its own. Not at all once there are none left.
-pub(crate) fn enter(mut errand: Errand) -> u64 {
+pub(crate) fn enter(errand: Errand) -> u64 {
+    enter_under(control, errand, &[])
+}
+
+/// The same for the runs of a search, each of which has a plan of its own; the first has this one.
+pub(crate) fn enter_search(errand: Errand, plan: &[u8]) -> u64 {
+    enter_under(search::control, errand, plan)
+}
+
+fn enter_under(control: extern "C" fn() -> !, mut errand: Errand, plan: &[u8]) -> u64 {
     let base = outside::map();
     if base.is_null() {
         errand.unfit(b"no address space for a snapshot");
@@ -62,6 +77,9 @@ pub(crate) fn enter(mut errand: Errand) -> u64 {
     OUTSIDE.store(room, Ordering::Relaxed);
     // SAFETY: the room has just been furnished.
     let outside = unsafe { &mut *room };
+    if !outside.mail.put(plan) {
+        outside.errand.unfit(b"the plan is too long");
+    }
     if !guard::begin() {
         outside.errand.unfit(b"system calls cannot be looked at (Syscall User Dispatch is not there)");
     }
@@ -133,6 +151,7 @@ extern "C" fn control() -> ! {
         tried += u32::from(!hopeless);
         outside.errand.proven(number);
         match outside.end {
+            End::Due(_) => unreachable!("raddle bug: samples have no checkpoints"),
             End::Reported => outside.errand.report(number, true),
             End::Refused(call) => {
                 refused += u32::from(!hopeless);
@@ -169,6 +188,15 @@ fn check(outside: &mut Outside) {
     }
 }
 
+/// The same for a search, where it is as it was at a checkpoint.
+fn check_layers(outside: &mut Outside) {
+    if outside.errand.checks()
+        && let Some(address) = outside.layers.difference(&mut outside.pages, outside.kernels.clone())
+    {
+        outside.errand.differs(outside.number, "what lies at", address);
+    }
+}
+
 fn go_in(outside: &mut Outside) {
     // SAFETY: memory is as it was when the start was left.
     unsafe { fiber::switch(&raw mut outside.control, &raw const outside.start) };
@@ -194,8 +222,14 @@ pub(crate) fn forbidden(address: usize, size: usize) {
     }
 }
 
-/// Whether the runtime may give this memory back: not if it is needed again.
+/// Whether the runtime may give this memory back: not if it is needed again. If it may it does.
 #[inline]
 pub(crate) fn may_unmap(address: usize, size: usize) -> bool {
-    outside().is_none_or(|outside| outside.undo.is_of_run(address, size))
+    outside().is_none_or(|outside| {
+        let may = outside.undo.is_new(address, size);
+        if may {
+            outside.undo.unmapped(address, size);
+        }
+        may
+    })
 }

@@ -1,10 +1,11 @@
 //! Memory that is not undone: the stack of the one who undoes, and all that it must remember.
 
 use super::End;
+use super::layers::Layers;
 use super::pages::{Pages, Room};
 use super::undo::Undo;
 use crate::fiber::{Fiber, Stack};
-use crate::server::Errand;
+use crate::server::{Errand, When};
 use crate::sys;
 use core::ops::Range;
 
@@ -18,7 +19,13 @@ const ADDRESSES: usize = 8 << 20;
 const STORE: usize = 32 << 20;
 /// Most pages that are kept: eight gigabytes of them.
 const PAGES: usize = 2 << 20;
-const SIZE: usize = STORE + PAGES * 4096;
+/// The plan of the next run, if each has one of its own.
+const MAIL: usize = STORE + PAGES * 4096;
+const MAIL_MAX: usize = 64 << 20;
+const SIZE: usize = MAIL + MAIL_MAX;
+
+/// What a checkpoint costs, until that is known, in nanoseconds.
+const TAKE_NS: u64 = 50_000;
 
 /// All of it. Lies above the stack.
 pub(super) struct Outside {
@@ -41,6 +48,42 @@ pub(super) struct Outside {
     pub(super) errand: Errand,
     pub(super) undo: Undo,
     pub(super) pages: Pages,
+    /// Where the run stands that has come to a checkpoint.
+    pub(super) here: Fiber,
+    /// Whether it comes from there again, with another plan.
+    pub(super) again: bool,
+    pub(super) layers: Layers,
+    pub(super) when: When,
+    pub(super) mail: Mail,
+}
+
+/// Where the controller's messages are put.
+#[derive(Debug)]
+pub(super) struct Mail {
+    at: *mut u8,
+    length: usize,
+}
+
+impl Mail {
+    /// Room for so much.
+    pub(super) fn room(&mut self, length: usize) -> Option<&mut [u8]> {
+        if length > MAIL_MAX {
+            return None;
+        }
+        self.length = length;
+        // SAFETY: the room is ours, and so large.
+        Some(unsafe { core::slice::from_raw_parts_mut(self.at, length) })
+    }
+
+    /// Puts a message there; false if it is too long.
+    pub(super) fn put(&mut self, message: &[u8]) -> bool {
+        self.room(message.len()).map(|room| room.copy_from_slice(message)).is_some()
+    }
+
+    pub(super) fn message(&self) -> &[u8] {
+        // SAFETY: as above; it has been written.
+        unsafe { core::slice::from_raw_parts(self.at, self.length) }
+    }
 }
 
 /// Maps the memory; null if there is no room for it.
@@ -77,6 +120,11 @@ pub(super) fn furnish(base: *mut u8, entry: usize, errand: Errand) -> *mut Outsi
             errand,
             undo: Undo::new(),
             pages: Pages::new(room),
+            here: Fiber::main(),
+            again: false,
+            layers: Layers::new(),
+            when: When::new(TAKE_NS),
+            mail: Mail { at: at(MAIL), length: 0 },
         });
     }
     outside

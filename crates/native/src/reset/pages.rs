@@ -11,7 +11,7 @@
 use crate::sys::{self, nr};
 use core::ops::Range;
 
-const PAGE: usize = 4096;
+pub(super) const PAGE: usize = 4096;
 
 /// What the kernel says of pages.
 const WP_ALLOWED: u64 = 1;
@@ -82,17 +82,20 @@ struct Wanted {
 const CHANGED: Wanted =
     Wanted { flags: 0, inverted: 0, all_of: WP_ALLOWED | WRITTEN, any_of: PRESENT | SWAPPED };
 
+/// All that are watched.
+const THERE: Wanted = Wanted { flags: 0, inverted: 0, all_of: WP_ALLOWED, any_of: PRESENT | SWAPPED };
+
 /// The snapshot.
 #[derive(Debug)]
 pub(super) struct Pages {
-    room: Room,
+    pub(super) room: Room,
     pagemap: usize,
     userfault: usize,
     /// From the lowest to the highest of what is watched.
     low: usize,
     high: usize,
     /// Pages that are kept: the addresses are in ascending order.
-    count: usize,
+    pub(super) count: usize,
     /// Stretches that were written in some run so far, as of the last scan.
     known_count: usize,
 }
@@ -169,9 +172,20 @@ impl Pages {
         }
     }
 
+    /// Has writes noted there. False if that cannot be.
+    pub(super) fn watch(&mut self, start: usize, end: usize) -> bool {
+        const WRITE_PROTECT: u64 = 2;
+        let mut register = [start as u64, (end - start) as u64, WRITE_PROTECT, 0];
+        let command = iowr::<[u64; 4]>(0xaa, 0);
+        // SAFETY: a structure that lives until the call returns.
+        let done = unsafe { sys::call3(nr::IOCTL, self.userfault, command, register.as_mut_ptr() as usize) };
+        self.low = self.low.min(start);
+        self.high = self.high.max(end);
+        done == 0
+    }
+
     /// Keeps what is in a mapping, and watches it.
     fn keep(&mut self, mapping: &Mapping) -> Result<(), &'static [u8]> {
-        const WRITE_PROTECT: u64 = 2;
         let (start, end) = (mapping.start, mapping.end);
         if mapping.of_file {
             // Pages of the file become our own, all of them: what is not there yet would be taken for zeros.
@@ -181,14 +195,9 @@ impl Pages {
                 unsafe { byte.write_volatile(byte.read_volatile()) };
             }
         }
-        let mut register = [start as u64, (end - start) as u64, WRITE_PROTECT, 0];
-        let command = iowr::<[u64; 4]>(0xaa, 0);
-        // SAFETY: a structure that lives until the call returns.
-        if unsafe { sys::call3(nr::IOCTL, self.userfault, command, register.as_mut_ptr() as usize) } != 0 {
+        if !self.watch(start, end) {
             return Err(b"some of the program's memory cannot be watched");
         }
-        self.low = self.low.min(start);
-        self.high = self.high.max(end);
         let there = Wanted { flags: 0, inverted: ZERO, all_of: ZERO, any_of: PRESENT | SWAPPED };
         self.scan((start, end), there, |pages, stretch| {
             for page in (stretch.start as usize..stretch.end as usize).step_by(PAGE) {
@@ -283,6 +292,40 @@ impl Pages {
         }
     }
 
+    /// Every page that may differ from the last layer, and what it has held so far is what it is protected for again.
+    pub(super) fn written(
+        &mut self,
+        protect: bool,
+        mut each: impl FnMut(&mut Pages, usize),
+    ) -> Result<(), &'static [u8]> {
+        let wanted = Wanted { flags: if protect { PROTECT } else { 0 }, ..CHANGED };
+        self.scan((self.low, self.high), wanted, |pages, stretch| {
+            (stretch.start as usize..stretch.end as usize).step_by(PAGE).for_each(|page| each(pages, page));
+            Ok(())
+        })
+    }
+
+    /// Every page that there is.
+    pub(super) fn each_there(&mut self, mut each: impl FnMut(&mut Pages, usize)) {
+        let within = (self.low, self.high);
+        let done = self.scan(within, THERE, |pages, stretch| {
+            (stretch.start as usize..stretch.end as usize).step_by(PAGE).for_each(|page| each(pages, page));
+            Ok(())
+        });
+        assert!(done.is_ok(), "raddle bug: pages can no longer be listed");
+    }
+
+    /// Whether a page is there.
+    pub(super) fn exists(&mut self, page: usize) -> bool {
+        let mut there = false;
+        let done = self.scan((page, page + PAGE), THERE, |_, _| {
+            there = true;
+            Ok(())
+        });
+        assert!(done.is_ok(), "raddle bug: pages can no longer be listed");
+        there
+    }
+
     fn put_back(&mut self, stretch: Stretch) {
         let mut kept = self.addresses().partition_point(|&page| page < stretch.start as usize);
         for page in (stretch.start as usize..stretch.end as usize).step_by(PAGE) {
@@ -303,9 +346,8 @@ impl Pages {
     /// The kernel writes into some of it whenever it likes (`kernels`).
     pub(super) fn difference(&mut self, kernels: Range<usize>) -> Option<usize> {
         let mut found = None;
-        let all = Wanted { flags: 0, inverted: 0, all_of: WP_ALLOWED, any_of: PRESENT | SWAPPED };
         let within = (self.low, self.high);
-        let done = self.scan(within, all, |pages, stretch| {
+        let done = self.scan(within, THERE, |pages, stretch| {
             let mut kept = pages.addresses().partition_point(|&page| page < stretch.start as usize);
             for page in (stretch.start as usize..stretch.end as usize).step_by(PAGE) {
                 // SAFETY: as above.

@@ -37,6 +37,25 @@ pub(super) struct Undo {
     gaps_count: usize,
     /// Whether descriptors were made.
     pub(super) opened: bool,
+    // How many of the mappings, and up to where the heap, belong to a checkpoint that is kept.
+    firm_maps: usize,
+    firm_heap: usize,
+    /// Whether the run has taken away what belongs to a checkpoint.
+    pub(super) spoiled: bool,
+    /// Whether it has mapped what a checkpoint cannot keep.
+    pub(super) peculiar: bool,
+}
+
+/// How things are at a checkpoint, besides memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    maps: usize,
+    forbidden: usize,
+    heap_end: usize,
+    actions: [Action; SIGNALS],
+    signals: u64,
+    /// How far input was read, and how much was written to the two outputs.
+    files: [usize; 3],
 }
 
 impl Undo {
@@ -56,6 +75,10 @@ impl Undo {
             gaps: [(0, 0); GAPS_MAX],
             gaps_count: 0,
             opened: false,
+            firm_maps: 0,
+            firm_heap: 0,
+            spoiled: false,
+            peculiar: false,
         }
     }
 
@@ -109,14 +132,18 @@ impl Undo {
 
     /// Whether all of this was mapped by the run.
     pub(super) fn is_of_run(&self, address: usize, size: usize) -> bool {
-        let end = address.saturating_add(size.next_multiple_of(4096));
-        self.maps[..self.maps_count].iter().any(|&(from, to)| from <= address && end <= to)
+        is_in(&self.maps[..self.maps_count], address, size)
+    }
+
+    /// The same, and no checkpoint has it.
+    pub(super) fn is_new(&self, address: usize, size: usize) -> bool {
+        is_in(&self.maps[self.firm_maps..self.maps_count], address, size)
     }
 
     /// Remembers pages that were made inaccessible; false if that is one too many.
     pub(super) fn forbidden(&mut self, address: usize, size: usize) -> bool {
         // What the run has mapped goes as a whole.
-        if self.is_of_run(address, size) {
+        if self.is_new(address, size) {
             return true;
         }
         let room = self.forbidden_count < FORBIDDEN_MAX;
@@ -134,30 +161,51 @@ impl Undo {
 
     /// Puts everything back.
     pub(super) fn all(&mut self) {
+        self.back_to(None);
+    }
+
+    /// Closes what the run has opened: others may want the names that it has taken.
+    pub(super) fn close(&mut self) {
+        if core::mem::take(&mut self.opened) {
+            for &(first, last) in &self.gaps[..self.gaps_count] {
+                // SAFETY: the run is over, so nobody uses what goes.
+                unsafe { sys::call3(nr::CLOSE_RANGE, first as usize, last as usize, 0) };
+            }
+        }
+    }
+
+    /// Puts everything back to what it was at a checkpoint, or at the beginning.
+    pub(super) fn back_to(&mut self, mark: Option<&Mark>) {
         const SET: usize = 2;
         const READ_WRITE: usize = 3;
+        self.close();
+        let (maps, forbidden) = mark.map_or((0, 0), |mark| (mark.maps, mark.forbidden));
         // SAFETY: the run is over, so nobody uses what goes.
         unsafe {
-            if core::mem::take(&mut self.opened) {
-                for &(first, last) in &self.gaps[..self.gaps_count] {
-                    sys::call3(nr::CLOSE_RANGE, first as usize, last as usize, 0);
-                }
-            }
-            for &(from, to) in &self.maps[..self.maps_count] {
+            for &(from, to) in &self.maps[maps..self.maps_count] {
                 sys::call3(nr::MUNMAP, from, to - from, 0);
             }
-            self.maps_count = 0;
-            for &(address, size) in &self.forbidden[..self.forbidden_count] {
+            self.maps_count = maps;
+            for &(address, size) in &self.forbidden[forbidden..self.forbidden_count] {
                 sys::call3(nr::MPROTECT, address, size, READ_WRITE);
             }
-            self.forbidden_count = 0;
-            if core::mem::take(&mut self.heap_moved) {
-                sys::call3(nr::BRK, self.heap_end, 0, 0);
+            self.forbidden_count = forbidden;
+            if self.heap_moved {
+                sys::call3(nr::BRK, mark.map_or(self.heap_end, |mark| mark.heap_end), 0, 0);
+                self.heap_moved = mark.is_some();
             }
-            let changed = core::mem::take(&mut self.signals);
+            let kept = mark.map_or(0, |mark| mark.signals);
+            let changed = core::mem::replace(&mut self.signals, kept);
             for signal in (1..SIGNALS).filter(|signal| changed >> (signal - 1) & 1 == 1) {
-                let action = self.actions[signal].as_ptr() as usize;
+                let actions = mark.map_or(&self.actions, |mark| &mark.actions);
+                let action = actions[signal].as_ptr() as usize;
                 sys::call(nr::SIGACTION, [signal, action, 0, 8, 0, 0]);
+            }
+            for (fd, at) in mark.iter().flat_map(|mark| mark.files.into_iter().enumerate()) {
+                if fd > 0 {
+                    sys::call3(nr::FTRUNCATE, fd, at, 0);
+                }
+                sys::call3(nr::LSEEK, fd, at, 0);
             }
             if core::mem::take(&mut self.masked) {
                 drop_waiting();
@@ -166,6 +214,101 @@ impl Undo {
             sys::call(nr::SIGPROCMASK, [SET, (&raw const self.mask) as usize, 0, 8, 0, 0]);
         }
     }
+}
+
+/// Checkpoints of a run.
+impl Undo {
+    /// How things are now. None if they could not be put back to this, because of what the run has opened, blocked or
+    /// mapped.
+    pub(super) fn mark(&self) -> Option<Mark> {
+        const CURRENT: usize = 1;
+        if self.spoiled || self.peculiar || self.masked || self.opened && self.difference().is_some() {
+            return None;
+        }
+        let mut mark = Mark {
+            maps: self.maps_count,
+            forbidden: self.forbidden_count,
+            heap_end: self.heap_end,
+            actions: self.actions,
+            signals: self.signals,
+            files: [0; 3],
+        };
+        // SAFETY: questions only; what is written lives until the calls return.
+        unsafe {
+            if self.heap_moved {
+                mark.heap_end = sys::call3(nr::BRK, 0, 0, 0) as usize;
+            }
+            for signal in (1..SIGNALS).filter(|signal| self.signals >> (signal - 1) & 1 == 1) {
+                let action = mark.actions[signal].as_mut_ptr() as usize;
+                sys::call(nr::SIGACTION, [signal, 0, action, 8, 0, 0]);
+            }
+            let mut mask = 0u64;
+            sys::call(nr::SIGPROCMASK, [0, 0, (&raw mut mask) as usize, 8, 0, 0]);
+            for (fd, at) in mark.files.iter_mut().enumerate() {
+                // What cannot be asked for where it is has no place to go back to.
+                *at = usize::try_from(sys::call3(nr::LSEEK, fd, 0, CURRENT)).ok()?;
+            }
+            (mask == self.mask).then_some(mark)
+        }
+    }
+
+    /// Memory that a checkpoint has and the one before it, or the beginning, has not: mappings, and what the heap has
+    /// grown by.
+    pub(super) fn grown(&self, mark: &Mark, before: Option<&Mark>) -> impl Iterator<Item = (usize, usize)> {
+        let (maps, heap_end) = before.map_or((0, self.heap_end), |before| (before.maps, before.heap_end));
+        let heap = (heap_end.next_multiple_of(4096), mark.heap_end.next_multiple_of(4096));
+        let maps = self.maps[maps..mark.maps].iter().copied();
+        maps.chain([heap]).filter(|(from, to)| from < to)
+    }
+
+    /// What belongs to this checkpoint, the last one that is kept, is not to be taken away unnoticed.
+    pub(super) fn firm_up(&mut self, mark: Option<&Mark>) {
+        (self.firm_maps, self.firm_heap) = mark.map_or((0, 0), |mark| (mark.maps, mark.heap_end));
+    }
+
+    /// Memory of a mapping of the run is changed as a whole.
+    pub(super) fn touches(&mut self, address: usize, size: usize) {
+        self.spoiled |= self.firm_maps > 0 && !self.is_new(address, size);
+    }
+
+    /// What the run had mapped is gone, as far as no checkpoint has it.
+    pub(super) fn unmapped(&mut self, address: usize, size: usize) {
+        let gone = (address, address + size.next_multiple_of(4096));
+        let mut at = self.firm_maps;
+        while at < self.maps_count {
+            let (from, to) = self.maps[at];
+            let (below, above) = ((from, to.min(gone.0)), (from.max(gone.1), to));
+            match (below.0 < below.1, above.0 < above.1) {
+                // A hole in the middle: whoever wants to know all mappings one by one is not told.
+                (true, true) => self.peculiar = true,
+                (true, false) => self.maps[at] = below,
+                (false, true) => self.maps[at] = above,
+                (false, false) => {
+                    self.maps.copy_within(at + 1..self.maps_count, at);
+                    self.maps_count -= 1;
+                    continue;
+                }
+            }
+            at += 1;
+        }
+    }
+
+    /// The heap ends there from now on.
+    pub(super) fn heap_ends(&mut self, end: usize) {
+        self.heap_moved = true;
+        self.spoiled |= end != 0 && end < self.firm_heap;
+    }
+
+    /// A checkpoint is gone back to, or the beginning; its memory has been put back.
+    pub(super) fn begin_again(&mut self) {
+        self.spoiled = false;
+        self.peculiar = false;
+    }
+}
+
+fn is_in(maps: &[(usize, usize)], address: usize, size: usize) -> bool {
+    let end = address.saturating_add(size.next_multiple_of(4096));
+    maps.iter().any(|&(from, to)| from <= address && end <= to)
 }
 
 fn is_open(fd: usize) -> bool {

@@ -4,7 +4,7 @@
 use super::outbox::Outbox;
 use super::shared::{self, Shared};
 use super::{CAPTURED, CHECKED, FROM_MAIN, Request, SHARING, die_with_parent, reply, request};
-use crate::run::{self, Run, with};
+use crate::run::{self, Run, Wanted, with};
 use crate::sharing::Sharing;
 use crate::signals;
 use crate::site::Modules;
@@ -20,9 +20,20 @@ pub(super) const SLICE_MS: u32 = 100;
 /// The order of locks is followed in runs whose number is a power of two, and in every so many.
 const CLOSE_EVERY: u64 = 256;
 
-/// Makes ready for the runs of a request.
+/// Makes ready for the runs of a request, and has the one who waits for them woken now and then.
 pub(super) fn prepare(request: &Request, modules: Modules) {
-    run::prepare(Run::new(&request.plan, modules), &request.plan, request.kind == request::RECORD);
+    make_ready(request, modules);
+    signals::wake_every(SLICE_MS);
+}
+
+/// Makes ready for the runs of a request.
+pub(super) fn make_ready(request: &Request, modules: Modules) {
+    let wanted = match request.kind {
+        request::RECORD => Wanted::Record,
+        request::SEARCH => Wanted::Search,
+        _ => Wanted::Digest,
+    };
+    run::prepare(Run::new(&request.plan, modules), &request.plan, wanted);
     if request.flags & SHARING != 0 {
         run::with(|run| {
             let watch = run.engine.analysis_mut();
@@ -31,7 +42,6 @@ pub(super) fn prepare(request: &Request, modules: Modules) {
             watch.hasty = false;
         });
     }
-    signals::wake_every(SLICE_MS);
 }
 
 /// There will be none for a while.
@@ -152,7 +162,8 @@ fn wait(child: isize, hang_ms: u32, shared: &Shared) -> (i32, bool) {
         == INTERRUPTED
     {
         let now = shared.beats.load(Ordering::Relaxed);
-        silent = if now == beats { silent + SLICE_MS } else { 0 };
+        let idle = shared.idle.load(Ordering::Relaxed) != 0;
+        silent = if now == beats && !idle { silent + SLICE_MS } else { 0 };
         beats = now;
         // A run with a process of its own is watched by the one who made that.
         let patience = if shared.alone.load(Ordering::Relaxed) != 0 && !crate::reset::is_on() {
@@ -175,8 +186,10 @@ fn wait(child: isize, hang_ms: u32, shared: &Shared) -> (i32, bool) {
 /// The prepared run is that of this number.
 pub(super) fn start(request: &Request, number: u64) {
     let record = request.kind == request::RECORD;
-    let seed = if record { request.plan.seed } else { Rng::seed_of_run(request.plan.seed, number) };
-    let closely = record || number.is_power_of_two() || number.is_multiple_of(CLOSE_EVERY);
+    // Whose plan is for one run only has its own seed.
+    let single = record || request.kind == request::SEARCH;
+    let seed = if single { request.plan.seed } else { Rng::seed_of_run(request.plan.seed, number) };
+    let closely = single || number.is_power_of_two() || number.is_multiple_of(CLOSE_EVERY);
     with(|run| {
         run.engine.policy_mut().restart(seed);
         let watch = run.engine.analysis_mut();

@@ -12,11 +12,14 @@ mod copies;
 mod outbox;
 mod repeats;
 mod resets;
+mod search;
 mod shared;
+mod when;
 
 use crate::site::Modules;
 use crate::sys::{self, nr};
 use alloc::vec;
+use alloc::vec::Vec;
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicI32, Ordering};
@@ -24,10 +27,14 @@ use outbox::Outbox;
 use raddle_model::Plan;
 use raddle_wire::plan;
 
+pub(crate) use outbox::nanoseconds;
 pub(crate) use repeats::next as next_repeat;
 pub(crate) use resets::Errand;
+pub use search::{GONE, NO_CHECKPOINT};
+pub(crate) use search::{Order, decode, had_points, keep_checkpoint};
 pub use shared::beat;
-pub(crate) use shared::publish;
+pub(crate) use shared::{is_due, publish};
+pub(crate) use when::When;
 
 /// The variable that tells an instrumented program that it is a server, and where its controller listens.
 pub const VARIABLE: &CStr = c"RADDLE_SERVER";
@@ -40,6 +47,10 @@ pub mod request {
     pub const RECORD: u32 = 2;
     /// Leave out the rest of the range.
     pub const STOP: u32 = 3;
+    /// A run of a search. In place of the last run: from which checkpoint it goes on, as the number of scheduling points
+    /// that led there plus one, or 0 for from the beginning. The plan's steps up to there are left out. There is one
+    /// answer, and no `DONE`.
+    pub const SEARCH: u32 = 4;
 }
 
 /// Kinds of replies.
@@ -60,6 +71,13 @@ pub mod reply {
     /// the number of the system call that could not be undone, or -1 if the run destroyed the process that it
     /// was in. Bytes, if there are any, say why all runs are done in this way from now on.
     pub const ALONE: u32 = 7;
+    /// The checkpoints that there are after the run whose report comes next: for each the number of scheduling points
+    /// that led there, four bytes each.
+    pub const CHECKPOINTS: u32 = 8;
+    /// A run of a search must be asked for again, from the beginning. The status is the number of the system call that could
+    /// not be undone, or why else: [`NO_CHECKPOINT`](super::NO_CHECKPOINT), [`GONE`](super::GONE). After anything but the
+    /// first the run must have a process of its own.
+    pub const LOST: u32 = 9;
 }
 
 /// Bytes of a request's head.
@@ -79,6 +97,12 @@ pub const RESET: u32 = 8;
 pub const CHECKED: u32 = 16;
 /// Request flag: runs find out what is shared, for `--points shared`.
 pub const SHARING: u32 = 32;
+/// Request flag: a run of a search is done in a process of its own.
+pub const ALONE: u32 = 64;
+/// Request flag: no checkpoints are taken.
+pub const CHECKPOINTS_OFF: u32 = 128;
+/// Request flag: checkpoints are taken whatever they cost.
+pub const CHECKPOINTS_ALWAYS: u32 = 256;
 
 /// A variable that the loader looks at, and the value by which we know that the controller has set it: all calls are
 /// bound to what they call before the program begins, and not again in each run.
@@ -191,6 +215,8 @@ struct Request {
     /// What is called in place of main, as an offset in the executable; 0 is main.
     entry: u64,
     plan: Plan,
+    /// The plan as it came.
+    encoded: Vec<u8>,
 }
 
 struct Server {
@@ -212,6 +238,12 @@ impl Server {
         loop {
             let Some(request) = self.receive() else { sys::exit(0) };
             let Some(request) = request else { continue };
+            if request.kind == request::SEARCH {
+                match search::some(request, &modules, &mut self.outbox) {
+                    Some(mine) => return at_main(mine, modules),
+                    None => continue,
+                }
+            }
             copies::prepare(&request, modules.clone());
             let mut number = request.first;
             while number < request.last && !self.is_stopped() {
@@ -224,7 +256,7 @@ impl Server {
                 };
                 match next {
                     Ok(next) => number = next,
-                    Err(mine) => return at_main(request, mine, modules),
+                    Err(mine) => return at_main(Request { first: mine, ..request }, modules),
                 }
             }
             copies::finish();
@@ -259,6 +291,7 @@ impl Server {
             flags: word(28),
             entry: long(32),
             plan,
+            encoded: bytes,
         }))
     }
 
@@ -288,7 +321,6 @@ static AT_MAIN: Slot = Slot(UnsafeCell::new(None));
 
 struct AtMain {
     request: Request,
-    first: u64,
     base: usize,
 }
 
@@ -297,10 +329,10 @@ struct Slot(UnsafeCell<Option<AtMain>>);
 // SAFETY: written and read on the process's one thread, before its program makes others.
 unsafe impl Sync for Slot {}
 
-fn at_main(request: Request, first: u64, modules: Modules) {
+fn at_main(request: Request, modules: Modules) {
     if request.flags & FROM_MAIN != 0 {
         // SAFETY: see `Slot`.
-        unsafe { *AT_MAIN.0.get() = Some(AtMain { request, first, base: modules.base() }) };
+        unsafe { *AT_MAIN.0.get() = Some(AtMain { request, base: modules.base() }) };
     }
 }
 
@@ -316,7 +348,7 @@ pub fn begins_at_main() -> bool {
 /// In place of main, if control begins there; `main` and its arguments as the startup code has them.
 pub unsafe fn main(main: Main, prepare: fn()) -> i32 {
     // SAFETY: see `Slot`.
-    let Some(AtMain { request, first, base }) = (unsafe { (*AT_MAIN.0.get()).take() }) else {
+    let Some(AtMain { request, base }) = (unsafe { (*AT_MAIN.0.get()).take() }) else {
         panic!("raddle bug: main is nobody's");
     };
     let main = match request.entry {
@@ -324,10 +356,10 @@ pub unsafe fn main(main: Main, prepare: fn()) -> i32 {
         entry => Main { function: base + entry as usize, ..main },
     };
     if request.flags & REPEATED != 0 {
-        repeats::repeat(&request, first, main, prepare);
+        repeats::repeat(&request, request.first, main, prepare);
     }
     prepare();
-    copies::start(&request, first);
+    copies::start(&request, request.first);
     // SAFETY: passed on to the caller.
     unsafe { main.call() }
 }

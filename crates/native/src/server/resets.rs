@@ -18,10 +18,22 @@ const UNABLE: i32 = 96;
 /// Whether runs can be repeated, as far as is known.
 static ABLE: AtomicBool = AtomicBool::new(true);
 
+/// Whether runs can be repeated, as far as is known.
+pub(super) fn is_able() -> bool {
+    ABLE.load(Ordering::Relaxed)
+}
+
+/// Whether a process has ended in this way because they cannot; then it is known from now on.
+pub(super) fn note_unable(status: i32) -> bool {
+    let unable = status == UNABLE << 8;
+    ABLE.fetch_and(!unable, Ordering::Relaxed);
+    unable
+}
+
 /// A process for the runs from `first` on. Gives back the number of the first that it has not done; as an error the
 /// number of the run that this process is to do.
 pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Result<u64, u64> {
-    if !ABLE.load(Ordering::Relaxed) {
+    if !is_able() {
         return copies::one(request, first, outbox).ok_or(first);
     }
     let shared = shared::get().expect("raddle bug: no shared memory");
@@ -46,8 +58,7 @@ pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Result
     }
     let number = shared.take_back();
     outbox.send();
-    if status == UNABLE << 8 {
-        ABLE.store(false, Ordering::Relaxed);
+    if note_unable(status) {
         return Ok(number);
     }
     if hangs && number == begun && shared.alone.load(Ordering::Relaxed) == 0 {
@@ -64,8 +75,8 @@ pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Result
 /// What a process that repeats runs is to do.
 pub(crate) struct Errand {
     outbox: Outbox,
-    flags: u32,
-    hang_ms: u32,
+    pub(super) flags: u32,
+    pub(super) hang_ms: u32,
     last: u64,
     /// Whether the run that is named in shared memory has been begun.
     begun: bool,
@@ -76,13 +87,13 @@ pub(crate) struct Errand {
 }
 
 impl Errand {
-    fn new(request: &Request) -> Errand {
+    pub(super) fn new(request: &Request) -> Errand {
         let Request { flags, hang_ms, last, .. } = *request;
         let outbox = Outbox::new(super::socket()).expect("raddle bug: no shared memory");
         Errand { outbox, flags, hang_ms, last, begun: false, now: 0, since_look: LOOK_EVERY, urgent: false }
     }
 
-    fn shared(&self) -> &'static Shared {
+    pub(super) fn shared(&self) -> &'static Shared {
         shared::get().expect("raddle bug: no shared memory")
     }
 
@@ -152,8 +163,13 @@ impl Errand {
 
     /// Does a run in a process of its own, because of a call. True in that.
     pub(crate) fn alone(&mut self, number: u64, call: u32) -> bool {
-        let (shared, flags, hang_ms) = (self.shared(), self.flags, self.hang_ms);
         self.outbox.say(reply::ALONE, &[], call as i32, number, false);
+        self.apart(number)
+    }
+
+    /// Does a run in a process of its own. True in that.
+    pub(super) fn apart(&mut self, number: u64) -> bool {
+        let (shared, flags, hang_ms) = (self.shared(), self.flags, self.hang_ms);
         shared.alone.store(1, Ordering::Relaxed);
         signals::wake_every(copies::SLICE_MS);
         let copy = copies::alone(number, flags, hang_ms, &mut self.outbox);
@@ -163,6 +179,21 @@ impl Errand {
             shared.alone.store(0, Ordering::Relaxed);
         }
         copy
+    }
+
+    /// Says something, with nothing to add.
+    pub(super) fn say(&mut self, kind: u32, status: i32, number: u64) {
+        self.outbox.say(kind, &[], status, number, true);
+    }
+
+    /// Puts something to what is sent next.
+    pub(super) fn put(&mut self, kind: u32, bytes: &[u8], number: u64) {
+        self.outbox.put(self.now, kind, bytes, 0, number);
+    }
+
+    /// Sends all that waits.
+    pub(super) fn send(&mut self) {
+        self.outbox.send();
     }
 
     /// All runs are done, or nobody wants more.

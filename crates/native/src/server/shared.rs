@@ -25,6 +25,14 @@ pub(super) struct Shared {
     /// How many of the bytes that wait to be sent are certain, and which run comes after those that they tell of.
     certain: AtomicU64,
     next: AtomicU64,
+    /// Whether that process waits for the controller.
+    pub(super) idle: AtomicU32,
+    /// The number of scheduling points at which a run of a search is to take its next checkpoint.
+    pub(super) due: AtomicU32,
+    /// Whether it is to take one before its first choice.
+    pub(super) first: AtomicU32,
+    /// Scheduling points of the last run of a search.
+    pub(super) points: AtomicU32,
     /// Bytes that wait to be sent: they must not be lost with the process that has put them there.
     pub(super) kept: AtomicU64,
 }
@@ -59,7 +67,22 @@ pub fn beat(task: TaskId, site: SiteId) {
     }
 }
 
+/// Whether a run of a search is to take a checkpoint: so many scheduling points it has had, and there is a choice.
+#[inline]
+pub(crate) fn is_due(points: usize, choice: bool) -> bool {
+    get().is_some_and(|shared| {
+        points >= shared.due.load(Ordering::Relaxed) as usize
+            || choice && shared.first.load(Ordering::Relaxed) != 0
+    })
+}
+
 impl Shared {
+    /// The next checkpoint of a run of a search is taken then, or none; and one before the first choice.
+    pub(super) fn set_due(&self, points: Option<u32>, first: bool) {
+        self.due.store(points.unwrap_or(u32::MAX), Ordering::Relaxed);
+        self.first.store(u32::from(first), Ordering::Relaxed);
+    }
+
     /// There is no report yet.
     pub(super) fn empty(&self) {
         self.length.store(0, Ordering::Relaxed);

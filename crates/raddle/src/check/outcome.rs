@@ -253,6 +253,7 @@ pub(crate) fn report(
         seconds,
         weak_orders: summary.weak_orders,
         isolation: None,
+        checkpoints: None,
         runs_digest: None,
     };
     Ok(Report { summary, found, warnings, resumed_after: 0 })

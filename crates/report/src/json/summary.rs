@@ -21,6 +21,9 @@ struct Line<'a> {
     unseen_probability: f64,
     hapset: Option<Hapset<'a>>,
     isolation: Option<Isolation<'a>>,
+    /// Runs that went on from a checkpoint, and events that they did not execute again.
+    checkpoint_hits: Option<u64>,
+    checkpoint_events: Option<u64>,
     runs_digest: Option<String>,
     exhausted: bool,
     exhausted_within: Option<&'a str>,
@@ -115,6 +118,8 @@ pub fn summary(summary: &Summary) -> String {
             alone: isolation.alone.iter().map(|(call, runs)| (call.as_str(), *runs)).collect(),
             why: isolation.why.as_deref(),
         }),
+        checkpoint_hits: summary.checkpoints.map(|checkpoints| checkpoints.hits),
+        checkpoint_events: summary.checkpoints.map(|checkpoints| checkpoints.events),
         runs_digest: summary.runs_digest.map(|digest| format!("{digest:032x}")),
         exhausted: summary.exhausted == Exhausted::Yes,
         exhausted_within: match &summary.exhausted {

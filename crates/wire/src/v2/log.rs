@@ -1,5 +1,6 @@
 //! How a run of a search came to be what it is, version 2 of the report of a run.
 
+use crate::report::Since;
 use crate::v1::Misfit;
 use alloc::vec::Vec;
 use raddle_model::objects::{self, barrier, channel, condvar, mutex, once, rwlock, semaphore};
@@ -155,16 +156,17 @@ impl From<&trace::Log> for Log {
 
 impl Log {
     /// Everything that indexes something is checked here: whoever reads a log may rely on it.
-    pub(crate) fn into_model(self, tasks: usize, events: usize) -> Result<trace::Log, Misfit> {
+    pub(crate) fn into_model(self, tasks: usize, events: usize, since: &Since) -> Result<trace::Log, Misfit> {
         let task = |number: u32| {
             let known = (number as usize) < tasks;
             known.then_some(TaskId(number)).ok_or(Misfit("its log names a task that the run did not have"))
         };
-        let count = self.objects.len() as u32;
+        let count = since.objects.saturating_add(self.objects.len() as u32);
+        let first = since.events();
         let mut picks = Vec::new();
         for (event, objects, enabled) in self.picks {
-            let last = picks.last().map_or(0, |last: &Picked| last.event);
-            if event < last || event as usize > events || objects > count {
+            let last = picks.last().map_or(first, |last: &Picked| u64::from(last.event));
+            if u64::from(event) < last || u64::from(event) > first + events as u64 || objects > count {
                 return Err(Misfit("its log has a scheduling point that is nowhere in the run"));
             }
             let enabled = enabled.into_iter().map(task).collect::<Result<TaskSet, _>>()?;

@@ -97,3 +97,27 @@ fn reports_of_searches() {
         }
     }
 }
+
+/// Since version 3 the beginning of a run may be left out.
+#[test]
+fn reports_of_runs_from_a_checkpoint() {
+    let value = samples::continued();
+    let now = report::encode(&value);
+    for version in 3..=ReportVersion::CURRENT.0 {
+        let file = format!("report-{version}-continued.bin");
+        let stored = golden(&file, &now);
+        assert_eq!(report::decode(&stored), Ok(value.clone()), "{file}");
+        if version == ReportVersion::CURRENT.0 {
+            assert_eq!(stored, now, "{file}: the format changed without a new version");
+        }
+    }
+}
+
+/// A scheduling point before the checkpoint has no place in what came after.
+#[test]
+fn what_is_left_out_is_not_named() {
+    let mut value = samples::continued();
+    let log = &mut value.recorded.as_mut().expect("a recorded run").trace.log;
+    log.picks[0].event = 41;
+    assert!(report::decode(&report::encode(&value)).is_err());
+}

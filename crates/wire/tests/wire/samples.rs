@@ -8,7 +8,7 @@ use raddle_model::{
     Decision, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op, Order, Outcome, Plan, PointSet,
     Schedule, SiteId, Span, SpinMode, Tail, TaskId, TimeMode, Trace, Verdict,
 };
-use raddle_wire::report::{self, Edge, Race, Recorded};
+use raddle_wire::report::{self, Edge, Race, Recorded, Since};
 use raddle_wire::{FailureFile, Found, ObjectInfo, Place, RunReport, SiteKey, Target};
 use std::collections::BTreeMap;
 
@@ -283,6 +283,7 @@ pub(crate) fn finished() -> RunReport {
         shared: Vec::new(),
         cycles: Vec::new(),
         recorded: None,
+        since: None,
     }
 }
 
@@ -357,5 +358,20 @@ pub(crate) fn searched() -> RunReport {
         failed_at: Some(1),
         reached: Reached { cut: true, spin: false, timeouts: true },
     };
+    report
+}
+
+/// A run of a search that went on from a checkpoint: what led there is not in its report.
+pub(crate) fn continued() -> RunReport {
+    let mut report = searched();
+    let trace = &mut report.recorded.as_mut().expect("a recorded run").trace;
+    let since = Since { events: vec![30, 12], picks: 40, chosen: 2, objects: 9 };
+    for event in &mut trace.events {
+        event.index += since.events.get(event.task.index()).copied().unwrap_or(0);
+    }
+    for picked in &mut trace.log.picks {
+        picked.event += 42;
+    }
+    report.since = Some(since);
     report
 }

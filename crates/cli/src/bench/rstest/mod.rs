@@ -7,7 +7,7 @@
 
 use crate::bench::grid::{Grid, number};
 use crate::cc::program;
-use crate::native::{Beginning, Isolation, NativeTarget, Program};
+use crate::native::{Beginning, Checkpoints, Isolation, NativeTarget, Program};
 use crate::output::{self, Format};
 use crate::problem::Problem;
 use crate::{Exit, progress};
@@ -115,6 +115,7 @@ fn experiment(
         beginning: Beginning::Process,
         isolation: Isolation::Fork,
         sharing,
+        checkpoints: Checkpoints::default(),
     };
     let mut target = NativeTarget::start(program, None)?;
     let strategy = raddle_policy::parse("random").map_err(|error| Problem::new(error.message, ""))?;
