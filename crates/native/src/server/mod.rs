@@ -24,8 +24,9 @@ use outbox::Outbox;
 use raddle_model::Plan;
 use raddle_wire::plan;
 
+pub(crate) use outbox::nanoseconds;
 pub(crate) use repeats::next as next_repeat;
-pub(crate) use resets::Errand;
+pub(crate) use resets::{Errand, first_choice};
 pub use shared::beat;
 pub(crate) use shared::publish;
 
