@@ -192,7 +192,7 @@ fn one(outside: &mut Outside) -> bool {
             outside.errand.begin_early();
         }
         outside.undo.look();
-        let has_output = outside.errand.mark();
+        let has_output = outside.errand.moved(outside.number);
         outside.late.moved(has_output);
         go_in(outside);
     }

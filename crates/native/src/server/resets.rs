@@ -173,8 +173,10 @@ impl Errand {
         !self.record && self.flags & CAPTURED != 0 && !early
     }
 
-    /// Runs begin with input and output as they are now. Whether anything is written already.
-    pub(crate) fn mark(&mut self) -> bool {
+    /// Runs begin where this one is, with input and output as they are now. Whether anything is written already.
+    pub(crate) fn moved(&mut self, number: u64) -> bool {
+        self.outbox.put(self.now, reply::MOVED, &[], 0, number);
+        self.shared().be_certain(number);
         self.marks = Marks::now();
         self.marks.has_output()
     }
