@@ -36,7 +36,7 @@ const RULES: &[(usize, Rule, &str)] = &[
     (5, Free, "fstat"),
     (6, Free, "lstat"),
     (7, Free, "poll"),
-    (8, Free, "lseek: as for read"),
+    (8, If(seeks_no_output), "lseek: as for read"),
     (9, By(map), "mmap: unmapped again"),
     (10, If(in_map), "mprotect: of what the run has mapped"),
     (11, By(unmap), "munmap: likewise"),
@@ -176,6 +176,26 @@ fn to_output_or_own(args: &[usize; 6]) -> bool {
     matches!(args[0] as u32, 1 | 2) || !inherited(args[0])
 }
 
+fn seeks_no_output(args: &[usize; 6]) -> bool {
+    const HERE: usize = 1;
+    let asks = args[1] == 0 && args[2] == HERE;
+    if !asks
+        && let Some(outside) = outside()
+        && may_be_output(args[0])
+    {
+        // What was written before a checkpoint may be written over.
+        outside.undo.spoiled = true;
+    }
+    args[0] as u32 == 0 || asks || outside().is_some_and(|outside| outside.late.may_seek())
+}
+
+fn may_be_output(fd: usize) -> bool {
+    const GET_FLAGS: usize = 3;
+    const ACCESS: isize = 3;
+    // SAFETY: a question.
+    fd as u32 != 0 && unsafe { sys::call3(nr::FCNTL, fd, GET_FLAGS, 0) } & ACCESS != 0
+}
+
 fn reads(flags: usize) -> bool {
     const OTHERWISE: usize = 3 | 0o100 | 0o1000 | 0o20000000;
     flags & OTHERWISE == 0
@@ -215,12 +235,11 @@ fn map(args: &[usize; 6]) -> Option<isize> {
     if shared_file && inherited(args[4]) || args[3] & FIXED != 0 && !in_map(args) {
         return None;
     }
-    if args[3] & ANONYMOUS == 0 || args[3] & SHARED != 0 {
-        outside()?.undo.peculiar = true;
-    }
+    outside()?.undo.peculiar |= args[3] & ANONYMOUS == 0;
     // SAFETY: what the program asks for: a new mapping, or one in place of one of its own.
     let address = unsafe { sys::call(nr::MMAP, *args) };
     let failed = (-4095..0).contains(&address);
+    outside()?.undo.shared |= args[3] & SHARED != 0;
     (failed || outside()?.undo.mapped(address as usize, args[1])).then_some(address)
 }
 

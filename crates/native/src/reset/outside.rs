@@ -1,6 +1,7 @@
 //! Memory that is not undone: the stack of the one who undoes, and all that it must remember.
 
 use super::End;
+use super::late::Late;
 use super::layers::Layers;
 use super::pages::{Pages, Room};
 use super::undo::Undo;
@@ -47,6 +48,7 @@ pub(super) struct Outside {
     pub(super) listens: bool,
     pub(super) errand: Errand,
     pub(super) undo: Undo,
+    pub(super) late: Late,
     pub(super) pages: Pages,
     /// Where the run stands that has come to a checkpoint.
     pub(super) here: Fiber,
@@ -117,6 +119,7 @@ pub(super) fn furnish(base: *mut u8, entry: usize, errand: Errand) -> *mut Outsi
             alone: false,
             kernels: crate::libc::rseq_area(),
             listens: false,
+            late: Late::new(errand.may_begin_late()),
             errand,
             undo: Undo::new(),
             pages: Pages::new(room),

@@ -1,6 +1,7 @@
 //! What a run changes besides memory, and how it is put back: mappings, the end of the heap, descriptors, what is
 //! done about signals.
 
+use crate::server::Marks;
 use crate::sys::{self, nr};
 use alloc::vec::Vec;
 
@@ -44,6 +45,8 @@ pub(super) struct Undo {
     pub(super) spoiled: bool,
     /// Whether it has mapped what a checkpoint cannot keep.
     pub(super) peculiar: bool,
+    /// Whether memory was mapped that is not put back.
+    pub(super) shared: bool,
 }
 
 /// How things are at a checkpoint, besides memory.
@@ -54,8 +57,8 @@ pub(super) struct Mark {
     heap_end: usize,
     actions: [Action; SIGNALS],
     signals: u64,
-    /// How far input was read, and how much was written to the two outputs.
-    files: [usize; 3],
+    /// How far input was read, and what was written to the outputs.
+    files: Marks,
 }
 
 impl Undo {
@@ -79,11 +82,13 @@ impl Undo {
             firm_heap: 0,
             spoiled: false,
             peculiar: false,
+            shared: false,
         }
     }
 
     /// How things are at the beginning of every run.
     pub(super) fn look(&mut self) {
+        *self = Undo::new();
         // SAFETY: questions only; what is written lives until the calls return.
         unsafe {
             self.heap_end = sys::call3(nr::BRK, 0, 0, 0) as usize;
@@ -154,6 +159,11 @@ impl Undo {
         room
     }
 
+    /// Whether runs could begin where this one is: all that it has changed is part of a snapshot.
+    pub(super) fn can_be_start(&self) -> bool {
+        !self.shared && (!self.opened || self.difference().is_none())
+    }
+
     /// A descriptor that a run has left behind or taken away.
     pub(super) fn difference(&self) -> Option<usize> {
         (0..DESCRIPTORS).find(|&fd| is_open(fd) != self.is_inherited(fd))
@@ -182,6 +192,7 @@ impl Undo {
         let (maps, forbidden) = mark.map_or((0, 0), |mark| (mark.maps, mark.forbidden));
         // SAFETY: the run is over, so nobody uses what goes.
         unsafe {
+            self.shared = false;
             for &(from, to) in &self.maps[maps..self.maps_count] {
                 sys::call3(nr::MUNMAP, from, to - from, 0);
             }
@@ -201,11 +212,8 @@ impl Undo {
                 let action = actions[signal].as_ptr() as usize;
                 sys::call(nr::SIGACTION, [signal, action, 0, 8, 0, 0]);
             }
-            for (fd, at) in mark.iter().flat_map(|mark| mark.files.into_iter().enumerate()) {
-                if fd > 0 {
-                    sys::call3(nr::FTRUNCATE, fd, at, 0);
-                }
-                sys::call3(nr::LSEEK, fd, at, 0);
+            if let Some(mark) = mark {
+                mark.files.rewind(true);
             }
             if core::mem::take(&mut self.masked) {
                 drop_waiting();
@@ -221,8 +229,7 @@ impl Undo {
     /// How things are now. None if they could not be put back to this, because of what the run has opened, blocked or
     /// mapped.
     pub(super) fn mark(&self) -> Option<Mark> {
-        const CURRENT: usize = 1;
-        if self.spoiled || self.peculiar || self.masked || self.opened && self.difference().is_some() {
+        if self.spoiled || self.peculiar || self.masked || !self.can_be_start() {
             return None;
         }
         let mut mark = Mark {
@@ -231,7 +238,7 @@ impl Undo {
             heap_end: self.heap_end,
             actions: self.actions,
             signals: self.signals,
-            files: [0; 3],
+            files: Marks::now(),
         };
         // SAFETY: questions only; what is written lives until the calls return.
         unsafe {
@@ -244,10 +251,6 @@ impl Undo {
             }
             let mut mask = 0u64;
             sys::call(nr::SIGPROCMASK, [0, 0, (&raw mut mask) as usize, 8, 0, 0]);
-            for (fd, at) in mark.files.iter_mut().enumerate() {
-                // What cannot be asked for where it is has no place to go back to.
-                *at = usize::try_from(sys::call3(nr::LSEEK, fd, 0, CURRENT)).ok()?;
-            }
             (mask == self.mask).then_some(mark)
         }
     }

@@ -27,9 +27,10 @@ use outbox::Outbox;
 use raddle_model::Plan;
 use raddle_wire::plan;
 
+pub(crate) use copies::Marks;
 pub(crate) use outbox::nanoseconds;
 pub(crate) use repeats::next as next_repeat;
-pub(crate) use resets::Errand;
+pub(crate) use resets::{Errand, first_choice};
 pub use search::{GONE, NO_CHECKPOINT};
 pub(crate) use search::{Order, decode, had_points, keep_checkpoint};
 pub use shared::beat;
@@ -71,13 +72,15 @@ pub mod reply {
     /// the number of the system call that could not be undone, or -1 if the run destroyed the process that it
     /// was in. Bytes, if there are any, say why all runs are done in this way from now on.
     pub const ALONE: u32 = 7;
+    /// The runs from this one on begin at their first choice, as long as there are no others that begin before main.
+    pub const MOVED: u32 = 8;
     /// The checkpoints that there are after the run whose report comes next: for each the number of scheduling points
     /// that led there, four bytes each.
-    pub const CHECKPOINTS: u32 = 8;
+    pub const CHECKPOINTS: u32 = 9;
     /// A run of a search must be asked for again, from the beginning. The status is the number of the system call that could
     /// not be undone, or why else: [`NO_CHECKPOINT`](super::NO_CHECKPOINT), [`GONE`](super::GONE). After anything but the
     /// first the run must have a process of its own.
-    pub const LOST: u32 = 9;
+    pub const LOST: u32 = 10;
 }
 
 /// Bytes of a request's head.

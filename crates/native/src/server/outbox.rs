@@ -92,6 +92,7 @@ fn head(kind: u32, bytes: &[u8], status: i32, run: u64) -> [u8; REPLY] {
     head
 }
 
+/// By a clock that only goes on.
 pub(crate) fn nanoseconds() -> u64 {
     const STEADY: usize = 1;
     let mut now = [0u64; 2];
