@@ -53,6 +53,8 @@ pub const SWEEPS: &[Sweep] = &[
     sweep("reset_runs", 20, 500, "runs of each C and C++ program, reset and in processes of their own"),
     sweep("reset_batch_runs", 60, 2_000, "the same with pages looked at every so many runs only"),
     sweep("reset_fault_runs", 40, 500, "the same for programs that do harm to themselves"),
+    sweep("checkpoint_subjects", 16, 1_000, "C and C++ programs searched with checkpoints and without"),
+    sweep("checkpoint_runs", 12, 100, "runs of each of those searches"),
     sweep("native_ok_runs", 50, 10_000, "runs of each mended C and C++ program, per compiler"),
     sweep("search_interleavings", 50, 2_000, "random programs whose interleavings dfs and pcb must run"),
     sweep("search_programs", 200, 2_500, "random programs whose partial orders dpor and odpor must run"),

@@ -5,6 +5,7 @@
 mod blocking;
 mod calls;
 mod campaigns;
+mod checkpoints;
 mod classes;
 mod determinism;
 mod isolation;

@@ -137,6 +137,37 @@ fn runs_that_are_reset_are_what_they_are_in_processes_of_their_own() {
 }
 
 #[test]
+fn searches_are_the_same_from_checkpoints() {
+    let (mut wrong, mut hits) = (Vec::new(), 0);
+    let subjects: Vec<Subject> =
+        bugs().into_iter().chain(mended()).filter(|subject| subject.later.is_none()).collect();
+    let wanted = raddle_tiers::size("checkpoint_subjects") as usize;
+    for subject in subjects.iter().step_by(subjects.len().div_ceil(wanted)) {
+        let how = [["fork-checked", "off"], ["reset-checked", "always"], ["fork-checked", "always"]];
+        let [plain, own @ ..] = how.map(|[isolation, checkpoints]| {
+            let options = ["--isolation", isolation, "--checkpoints", checkpoints, "--strategy", "odpor"];
+            campaign(
+                subject,
+                COMPILERS[0],
+                "checkpoint_runs",
+                &[&options[..], &["--steps-max", "2000"]].concat(),
+            )
+            .0
+        });
+        for own in own {
+            for field in ["runs", "steps", "failing_runs", "exhausted", "warnings", "runs_digest"] {
+                if plain[field].is_null() || plain[field] != own[field] {
+                    wrong.push(format!("{}: {field} {} and {}", subject.name, plain[field], own[field]));
+                }
+            }
+            hits += own["checkpoint_hits"].as_u64().unwrap_or(0);
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(hits > 20, "hardly any run went on from a checkpoint: {hits}");
+}
+
+#[test]
 fn every_subject_says_what_must_be_found_and_where() {
     let bugs = bugs();
     assert!(bugs.len() >= 50, "{}", bugs.len());
