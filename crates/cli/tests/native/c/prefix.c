@@ -38,7 +38,7 @@ static void *work(void *argument) {
     }
     if (me == 1) {
         char *more = mmap(0, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        more[5] = (char)order;
+        more[5] = (char)me;
         munmap(more, 1 << 16);
         raise(SIGUSR1);
         look("a thread");
