@@ -50,6 +50,7 @@ pub const SWEEPS: &[Sweep] = &[
     ),
     sweep("determinism_plans", 20, 200, "plans of each of them"),
     sweep("determinism_repetitions", 5, 20, "campaigns with those plans, over five surroundings"),
+    sweep("backend_runs", 5, 300, "runs of each C and C++ program, as fibers and as kernel threads"),
     sweep("reset_runs", 20, 500, "runs of each C and C++ program, reset and in processes of their own"),
     sweep("reset_batch_runs", 60, 2_000, "the same with pages looked at every so many runs only"),
     sweep("reset_fault_runs", 40, 500, "the same for programs that do harm to themselves"),

@@ -7,7 +7,7 @@
 
 use crate::bench::grid::{Grid, number};
 use crate::cc::program;
-use crate::native::{Beginning, Isolation, NativeTarget, Program};
+use crate::native::{Backend, Beginning, Isolation, NativeTarget, Program};
 use crate::output::{self, Format};
 use crate::problem::Problem;
 use crate::{Exit, progress};
@@ -114,6 +114,7 @@ fn experiment(
         hang: Duration::from_secs(5),
         beginning: Beginning::Process,
         isolation: Isolation::Fork,
+        backend: Backend::Auto.choose()?,
         sharing,
     };
     let mut target = NativeTarget::start(program, None)?;
