@@ -15,6 +15,7 @@ fn summary() -> Summary {
         distinct_exact: true,
         unseen_probability: 0.0213,
         hapset: None,
+        backend: None,
         isolation: None,
         runs_digest: None,
         exhausted: Exhausted::No,
