@@ -8,5 +8,6 @@ mod noise;
 mod pct_bound;
 mod pos;
 mod rapos_release;
+mod reseed;
 mod support;
 mod uniform;
