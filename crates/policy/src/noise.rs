@@ -39,12 +39,15 @@ pub struct Noise<D = Rng> {
     strength: u32,
     places: Vec<Place>,
     picks: u64,
+    // Whether anything has hung on the dice.
+    drawn: bool,
 }
 
 impl<D: Dice> Noise<D> {
     /// Draws from `dice`.
     pub fn new(dice: D, one_in: u32, strength: u32) -> Noise<D> {
-        Noise { dice, one_in: one_in.max(1), strength: strength.max(1), places: Vec::new(), picks: 0 }
+        let (one_in, strength) = (one_in.max(1), strength.max(1));
+        Noise { dice, one_in, strength, places: Vec::new(), picks: 0, drawn: false }
     }
 
     fn place(&self, task: TaskId) -> Place {
@@ -69,7 +72,11 @@ impl<D: Dice> Noise<D> {
 
     fn pick_one(&mut self, view: &View<'_>) -> TaskId {
         while let Some(task) = self.next(view) {
-            if !view.enabled.several() || self.dice.below(self.one_in) != 0 {
+            if !view.enabled.several() {
+                return task;
+            }
+            self.drawn = true;
+            if self.dice.below(self.one_in) != 0 {
                 return task;
             }
             let steps = u64::from(self.dice.below(self.strength)) + 1;
@@ -90,6 +97,7 @@ impl<D: Dice> Policy for Noise<D> {
     }
 
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {
+        self.drawn = true;
         Ok(self.dice.below(choice.arity))
     }
 
@@ -97,5 +105,14 @@ impl<D: Dice> Policy for Noise<D> {
         self.dice.reseed(seed);
         self.places.clear();
         self.picks = 0;
+        self.drawn = false;
+    }
+
+    fn can_reseed(&self) -> bool {
+        !self.drawn
+    }
+
+    fn reseed(&mut self, seed: u64) {
+        self.dice.reseed(seed);
     }
 }
