@@ -59,7 +59,9 @@ impl Even {
         if self.all.len() < numbers.len() {
             self.all.retain(|number, _| !numbers.contains(number));
         } else {
-            numbers.for_each(|number| drop(self.all.remove(&number)));
+            for number in numbers {
+                self.all.remove(&number);
+            }
         }
     }
 }
