@@ -98,6 +98,7 @@ unsafe extern "C" fn crashed(signal: i32, info: *const u8, context: *const u8) {
     if !run::active() {
         sys::exit(128 + signal);
     }
+    crate::reset::interrupted();
     // SAFETY: the kernel's structures, which live while the handler runs.
     let (address, pc) = unsafe {
         (info.add(FAULT_ADDRESS).cast::<usize>().read(), context.add(INSTRUCTION).cast::<usize>().read())
