@@ -1,5 +1,6 @@
 //! Native programs: started once as a fork server, and run under plan after plan.
 
+mod backend;
 pub(crate) mod callers;
 mod checkpoints;
 pub(crate) mod found;
@@ -10,6 +11,7 @@ mod searching;
 mod server;
 mod target;
 
+pub(crate) use backend::Backend;
 pub(crate) use checkpoints::Checkpoints;
 pub(crate) use isolation::Isolation;
 pub(crate) use server::{Beginning, Program};

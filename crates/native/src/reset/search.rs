@@ -87,7 +87,7 @@ fn run(outside: &mut Outside) {
         None => go_in(outside),
         Some(layer) => {
             outside.listens = layer.listens;
-            outside.here = layer.fiber.clone();
+            outside.here = layer.fiber.again();
             go_on(outside);
         }
     }
@@ -110,7 +110,7 @@ fn run(outside: &mut Outside) {
 
 fn take(outside: &mut Outside, points: u32) {
     let Outside { layers, undo, pages, here, listens, .. } = outside;
-    if !layers.push(points, here.clone(), *listens, undo, pages) {
+    if !layers.push(points, here.again(), *listens, undo, pages) {
         outside.when.failed();
     }
 }

@@ -106,6 +106,8 @@ pub const ALONE: u32 = 64;
 pub const CHECKPOINTS_OFF: u32 = 128;
 /// Request flag: checkpoints are taken whatever they cost.
 pub const CHECKPOINTS_ALWAYS: u32 = 256;
+/// Request flag: each thread of the program is a kernel thread. Goes with none of [`REPEATED`] and [`RESET`].
+pub const THREADS: u32 = 512;
 
 /// A variable that the loader looks at, and the value by which we know that the controller has set it: all calls are
 /// bound to what they call before the program begins, and not again in each run.
@@ -241,6 +243,9 @@ impl Server {
         loop {
             let Some(request) = self.receive() else { sys::exit(0) };
             let Some(request) = request else { continue };
+            if request.flags & THREADS == 0 && !crate::turns::fibers_suffice() {
+                self.outbox.despair(b"fibers need the instruction wrfsbase, which the kernel does not allow");
+            }
             if request.kind == request::SEARCH {
                 match search::some(request, &modules, &mut self.outbox) {
                     Some(mine) => return at_main(mine, modules),

@@ -6,8 +6,8 @@ use super::outbox::Outbox;
 use super::resets::{self, Errand};
 use super::shared;
 use super::{
-    ALONE, CAPTURED, CHECKPOINTS_ALWAYS, CHECKPOINTS_OFF, FROM_MAIN, REQUEST, RESET, Request, copies, reply,
-    request,
+    ALONE, CAPTURED, CHECKPOINTS_ALWAYS, CHECKPOINTS_OFF, FROM_MAIN, REQUEST, RESET, Request, THREADS,
+    copies, reply, request,
 };
 use crate::reset;
 use crate::site::Modules;
@@ -32,7 +32,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Plan {
 /// Does a run of a search, and those that come after it as far as one process can. None in the server; else what this
 /// process is to do.
 pub(super) fn some(request: Request, modules: &Modules, outbox: &mut Outbox) -> Option<Request> {
-    if request.flags & RESET != 0 && request.flags & ALONE == 0 && resets::is_able() {
+    if request.flags & RESET != 0 && request.flags & (ALONE | THREADS) == 0 && resets::is_able() {
         return repeated(request, modules, outbox);
     }
     one(request, modules, outbox)
@@ -149,8 +149,9 @@ impl Errand {
     }
 
     /// A run begins, from the beginning or from a checkpoint.
-    pub(crate) fn begin(&self, whole: bool, due: Option<u32>, first: bool) {
+    pub(crate) fn begin(&mut self, whole: bool, due: Option<u32>, first: bool) {
         if whole {
+            self.soiled();
             self.prepare();
         }
         self.shared().empty();
