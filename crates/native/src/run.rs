@@ -99,9 +99,9 @@ pub struct Thread {
 }
 
 impl Thread {
-    fn new(fiber: Fiber, maker: Option<TaskId>) -> Thread {
+    fn new(fiber: Box<Fiber>, maker: Option<TaskId>) -> Thread {
         Thread {
-            fiber: Box::new(fiber),
+            fiber,
             maker,
             detached: false,
             buried: false,
@@ -307,7 +307,7 @@ impl Run {
     pub fn new(plan: &Plan, modules: Modules) -> Run {
         Run {
             engine: Engine::new(Planned::new(plan), Watch::default()),
-            threads: vec![Thread::new(Fiber::main(), None)],
+            threads: vec![Thread::new(Box::new(Fiber::main()), None)],
             running: TaskId::MAIN,
             objects: Objects::default(),
             modules,
@@ -332,7 +332,7 @@ impl Run {
     pub(crate) fn begin_again(&mut self, plan: &Plan, stack: Stack, start: usize) -> *const Fiber {
         self.bury_all();
         self.threads.clear();
-        self.threads.push(Thread::new(Fiber::main_on(stack, start), None));
+        self.threads.push(Thread::new(Box::new(Fiber::main_on(stack, start)), None));
         self.running = TaskId::MAIN;
         self.objects.clear();
         GLANCE.calm.set(QUIET_MAX);

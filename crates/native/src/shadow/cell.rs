@@ -88,7 +88,7 @@ pub(super) const POINT: u32 = 1 << 31;
 /// later is told at once.
 const RACY: SiteId = SiteId(u32::MAX);
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Cell {
     keys: [Key; RECORDS],
@@ -96,9 +96,10 @@ pub(super) struct Cell {
     sites: [SiteId; SITES],
 }
 
-const NOTHING: Cell = Cell { keys: [Key::NONE; RECORDS], sites: [SiteId::UNKNOWN; SITES] };
-
 impl Cell {
+    /// No access.
+    pub(super) const NOTHING: Cell = Cell { keys: [Key::NONE; RECORDS], sites: [SiteId::UNKNOWN; SITES] };
+
     /// Whether nothing would come of a plain access, because its task has done the same since its last release.
     #[inline(always)]
     pub(super) fn has<const IS_WRITE: bool>(&self, key: Key, offset: usize, site: SiteId) -> bool {
@@ -135,7 +136,7 @@ impl Cell {
     }
 
     pub(super) fn clear(&mut self) {
-        *self = NOTHING;
+        *self = Cell::NOTHING;
     }
 
     fn is_racy(&self) -> bool {
