@@ -2,7 +2,7 @@
 //! compared with. `random-dfs` takes the alternatives, and what follows the last of them, in a random order.
 
 use crate::outlook::Outlook;
-use crate::systematic::{Request, Search};
+use crate::systematic::{Next, Request, Search};
 use crate::tree::Tree;
 use raddle_model::plan::Step;
 use raddle_model::{Plan, Trace, Verdict};
@@ -30,11 +30,11 @@ impl Dfs {
 }
 
 impl Search for Dfs {
-    fn next(&mut self, request: &mut Request) -> bool {
-        self.tree.next(request)
+    fn next(&mut self, _: usize, request: &mut Request) -> Next {
+        Next::if_any(self.tree.next(request))
     }
 
-    fn learn(&mut self, _: &Plan, trace: &Trace, _: &Verdict) {
+    fn learn(&mut self, _: usize, _: &Plan, trace: &Trace, _: &Verdict) {
         self.tree.learn(trace);
     }
 

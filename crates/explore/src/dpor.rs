@@ -20,7 +20,7 @@
 
 use crate::outlook::{Outlook, Sizes};
 use crate::path::{Path, Pending};
-use crate::systematic::{Request, Search};
+use crate::systematic::{Next, Request, Search};
 use raddle_model::plan::Step;
 use raddle_model::{Op, Plan, TaskId, Trace, Verdict};
 use raddle_wire::Unpack;
@@ -200,10 +200,9 @@ impl<G: Guide> Dpor<G> {
         request.steps.push(step);
         true
     }
-}
 
-impl<G: Guide> Search for Dpor<G> {
-    fn next(&mut self, request: &mut Request) -> bool {
+    /// What to run next; false if nothing is left.
+    fn ask(&mut self, request: &mut Request) -> bool {
         if !self.begun {
             self.begun = true;
             return true;
@@ -231,8 +230,14 @@ impl<G: Guide> Search for Dpor<G> {
         }
         false
     }
+}
 
-    fn learn(&mut self, plan: &Plan, trace: &Trace, verdict: &Verdict) {
+impl<G: Guide> Search for Dpor<G> {
+    fn next(&mut self, _: usize, request: &mut Request) -> Next {
+        Next::if_any(self.ask(request))
+    }
+
+    fn learn(&mut self, _: usize, plan: &Plan, trace: &Trace, verdict: &Verdict) {
         self.runs += 1;
         let known = self.nodes.len().saturating_sub(1);
         for number in self.nodes.len()..trace.log.picks.len() + 1 {

@@ -31,4 +31,4 @@ pub use outlook::Outlook;
 pub use pcb::Pcb;
 pub use sample::Sample;
 pub use shrink::{Minimized, ShrinkError, minimize};
-pub use systematic::{Request, Search, Systematic};
+pub use systematic::{Next, Request, Search, Systematic};

@@ -9,7 +9,7 @@
 //! proportion to the runs.
 
 use crate::outlook::Outlook;
-use crate::systematic::{Request, Search};
+use crate::systematic::{Next, Request, Search};
 use crate::tree::Tree;
 use raddle_model::plan::Step;
 use raddle_model::{Plan, Trace, Verdict};
@@ -40,19 +40,19 @@ impl Pcb {
 }
 
 impl Search for Pcb {
-    fn next(&mut self, request: &mut Request) -> bool {
+    fn next(&mut self, _: usize, request: &mut Request) -> Next {
         if self.tree.next(request) {
-            return true;
+            return Next::Run;
         }
         if !self.grows || !self.tree.pruned() {
-            return false;
+            return Next::Over;
         }
         self.bound += 1;
         self.tree = Tree::new(Some(self.bound));
-        self.tree.next(request)
+        Next::if_any(self.tree.next(request))
     }
 
-    fn learn(&mut self, _: &Plan, trace: &Trace, _: &Verdict) {
+    fn learn(&mut self, _: usize, _: &Plan, trace: &Trace, _: &Verdict) {
         self.tree.learn(trace);
     }
 
