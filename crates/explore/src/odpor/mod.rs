@@ -113,7 +113,12 @@ impl Search for Odpor {
             return Next::Run;
         }
         // Those who have not asked again may have left nothing.
-        self.workers.iter_mut().for_each(|other| other.settle(&mut self.tree));
+        for other in &mut self.workers {
+            if other.nodes.last().is_some_and(|&id| self.tree.node(id).held) {
+                other.settle(&mut self.tree);
+                other.nodes.clear();
+            }
+        }
         if self.tree.is_complete() { Next::Over } else { Next::Wait }
     }
 

@@ -64,6 +64,8 @@ pub(super) struct Node {
     pub(super) running: bool,
     /// That is so for a child.
     awaited: bool,
+    /// The last run of a worker came here, and the worker has not asked for the next one: it will go on from here.
+    pub(super) held: bool,
     /// Nothing is left to do from here, unless somebody adds to it.
     complete: bool,
     /// Whether all of that is in the journal.
@@ -85,6 +87,7 @@ impl Default for Node {
             fresh: false,
             running: false,
             awaited: false,
+            held: false,
             complete: false,
             saved: false,
         }
@@ -197,6 +200,11 @@ impl Tree {
         }
     }
 
+    /// A worker will go on from here, or not any more.
+    pub(super) fn hold(&mut self, id: NodeId, held: bool) {
+        self.nodes[id as usize].held = held;
+    }
+
     /// A run goes on with a step of its own from a state from which none was taken.
     pub(super) fn extend(&mut self, id: NodeId, letter: Letter) -> NodeId {
         debug_assert!(self.node(id).children.is_empty());
@@ -287,7 +295,7 @@ impl Tree {
     /// Whether nothing is left to do from a state. If so it may be gone.
     pub(super) fn settle(&mut self, id: NodeId) -> bool {
         let node = self.node(id);
-        if node.running || node.open > 0 || (node.taken as usize) < node.children.len() {
+        if node.running || node.held || node.open > 0 || (node.taken as usize) < node.children.len() {
             return false;
         }
         if node.complete {

@@ -87,6 +87,8 @@ impl Worker {
             self.leave(tree, steps + 1);
         }
         self.reverse_races(tree, plan, trace);
+        // Others may take what is left there meanwhile.
+        tree.hold(self.nodes[self.nodes.len() - 1], true);
         true
     }
 
@@ -132,6 +134,9 @@ impl Worker {
 
     /// Leaves the states of the last run from which nothing is left to do.
     pub(super) fn settle(&mut self, tree: &mut Tree) {
+        if let Some(&id) = self.nodes.last() {
+            tree.hold(id, false);
+        }
         while let Some(&id) = self.nodes.last()
             && tree.settle(id)
         {

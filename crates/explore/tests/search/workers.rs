@@ -89,3 +89,46 @@ fn workers_of_odpor_run_every_partial_order_once() {
         Ok(())
     });
 }
+
+#[test]
+#[ignore]
+fn debug_262() {
+    use raddle_toy::Instr::*;
+    use raddle_toy::{Object, Val};
+    let one = Val::Const(1);
+    let program = Program {
+        objects: vec![Object::Atomic(0), Object::Atomic(0), Object::Once],
+        tasks: vec![
+            vec![Spawn(1), Spawn(2), Add(0, one, 0), Join(1), Join(2)],
+            vec![OnceGet(2, 0), OnceEnter(2, 0), JumpUnless(0, 0, 5), Store(1, one), OnceDone(2, true)],
+            vec![
+                OnceEnter(2, 0),
+                JumpUnless(0, 0, 4),
+                Store(1, one),
+                OnceDone(2, true),
+                Store(0, Val::Const(2)),
+                OnceEnter(2, 0),
+                JumpUnless(0, 0, 9),
+                Store(1, one),
+                OnceDone(2, true),
+            ],
+        ],
+    };
+    for plan in crate::common::conditions() {
+        let runs = raddle_toy::enumerate(&program, &plan, 100_000).unwrap();
+        let expected = classes(&runs);
+        println!("{} classes", expected.len());
+        for workers in 2..6 {
+            let mut bad = 0;
+            let mut first = None;
+            for seed in 0..3000 {
+                let (found, _) = search_together(&program, &plan, Odpor::new(), workers, &mut Rng::new(seed), 1000);
+                if each_class_once(&found, &expected, true).is_err() {
+                    bad += 1;
+                    first.get_or_insert(seed);
+                }
+            }
+            println!("{workers} workers: {bad} bad, first {first:?}");
+        }
+    }
+}
