@@ -30,12 +30,20 @@ impl Dfs {
 }
 
 impl Search for Dfs {
-    fn next(&mut self, _: usize, request: &mut Request) -> Next {
-        Next::if_any(self.tree.next(request))
+    fn next(&mut self, worker: usize, request: &mut Request) -> Next {
+        self.tree.next(worker, request)
     }
 
-    fn learn(&mut self, _: usize, _: &Plan, trace: &Trace, _: &Verdict) {
-        self.tree.learn(trace);
+    fn learn(&mut self, worker: usize, _: &Plan, trace: &Trace, _: &Verdict) {
+        self.tree.learn(worker, trace);
+    }
+
+    fn lose(&mut self, worker: usize) {
+        self.tree.lose(worker);
+    }
+
+    fn shares(&self) -> bool {
+        true
     }
 
     fn outlook(&self) -> Option<Outlook> {
@@ -47,8 +55,7 @@ impl Search for Dfs {
     }
 
     fn load(&mut self, parts: &[Vec<u8>], rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
-        self.tree.load(parts, rest)?;
-        Ok(self.tree.steps())
+        self.tree.load(parts, rest)
     }
 
     fn restart(&mut self) {

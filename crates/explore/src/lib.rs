@@ -8,6 +8,7 @@ pub mod dfs;
 pub mod dpor;
 pub mod explorer;
 pub mod hapset;
+mod forest;
 mod hypothesis;
 pub mod journal;
 pub mod odpor;

@@ -1,9 +1,10 @@
 //! Several workers on one search: whoever asks and whoever finishes when, together they run what one runs alone.
 
 use crate::classes::classes;
-use crate::common::{Explored, for_programs, listing};
+use crate::bounded::key;
+use crate::common::{Explored, for_programs, listing, search};
 use raddle_explore::target::{Ask, Run, Target};
-use raddle_explore::{Batch, Exhausted, Explorer, Odpor, Search, Systematic};
+use raddle_explore::{Batch, Dfs, Dpor, Exhausted, Explorer, Odpor, Pcb, Search, Systematic};
 use raddle_model::{Dice, Plan, Rng, Verdict};
 use raddle_toy::{Program, ToyTarget};
 use std::collections::BTreeSet;
@@ -91,44 +92,49 @@ fn workers_of_odpor_run_every_partial_order_once() {
 }
 
 #[test]
-#[ignore]
-fn debug_262() {
-    use raddle_toy::Instr::*;
-    use raddle_toy::{Object, Val};
-    let one = Val::Const(1);
-    let program = Program {
-        objects: vec![Object::Atomic(0), Object::Atomic(0), Object::Once],
-        tasks: vec![
-            vec![Spawn(1), Spawn(2), Add(0, one, 0), Join(1), Join(2)],
-            vec![OnceGet(2, 0), OnceEnter(2, 0), JumpUnless(0, 0, 5), Store(1, one), OnceDone(2, true)],
-            vec![
-                OnceEnter(2, 0),
-                JumpUnless(0, 0, 4),
-                Store(1, one),
-                OnceDone(2, true),
-                Store(0, Val::Const(2)),
-                OnceEnter(2, 0),
-                JumpUnless(0, 0, 9),
-                Store(1, one),
-                OnceDone(2, true),
-            ],
-        ],
+fn workers_of_dpor_reach_every_partial_order() {
+    let mut rng = Rng::new(8);
+    for_programs(24, raddle_tiers::size("search_programs"), |program, plan, runs| {
+        let expected = classes(runs);
+        for workers in [2, 4] {
+            let most = 2 * runs.len() + 1;
+            let (found, _) = search_together(program, plan, Dpor::new(), workers, &mut rng, most);
+            each_class_once(&found, &expected, false).map_err(|why| format!("{workers} workers: {why}"))?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn workers_of_dfs_and_pcb_run_what_one_runs() {
+    let mut rng = Rng::new(9);
+    let keys = |runs: &[Explored]| {
+        let mut keys: Vec<_> = runs.iter().map(|run| key(&run.trace.schedule.decisions)).collect();
+        keys.sort_unstable();
+        keys
     };
-    for plan in crate::common::conditions() {
-        let runs = raddle_toy::enumerate(&program, &plan, 100_000).unwrap();
-        let expected = classes(&runs);
-        println!("{} classes", expected.len());
-        for workers in 2..6 {
-            let mut bad = 0;
-            let mut first = None;
-            for seed in 0..3000 {
-                let (found, _) = search_together(&program, &plan, Odpor::new(), workers, &mut Rng::new(seed), 1000);
-                if each_class_once(&found, &expected, true).is_err() {
-                    bad += 1;
-                    first.get_or_insert(seed);
+    for_programs(25, raddle_tiers::size("search_interleavings"), |program, plan, runs| {
+        let most = 10 * runs.len() + 1;
+        for workers in [2, 5] {
+            let (alone, _) = search(program, plan, Dfs::new(), most);
+            let (together, exhausted) = search_together(program, plan, Dfs::new(), workers, &mut rng, most);
+            let shuffled = Dfs::shuffled(3);
+            let (random, _) = search_together(program, plan, shuffled, workers, &mut rng, most);
+            if keys(&alone) != keys(&together) || keys(&alone) != keys(&random) {
+                return Err(format!("{workers} workers of dfs make other runs than one"));
+            }
+            if exhausted == Exhausted::No && !runs.iter().any(|run| run.trace.log.reached.cut) {
+                return Err(String::from("dfs does not know that it is done"));
+            }
+            for bound in [Some(1), None] {
+                let (alone, one) = search(program, plan, Pcb::new(bound), most);
+                let (together, several) =
+                    search_together(program, plan, Pcb::new(bound), workers, &mut rng, most);
+                if (keys(&alone), one) != (keys(&together), several) {
+                    return Err(format!("{workers} workers of pcb make other runs than one"));
                 }
             }
-            println!("{workers} workers: {bad} bad, first {first:?}");
         }
-    }
+        Ok(())
+    });
 }
