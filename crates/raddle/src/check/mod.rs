@@ -288,9 +288,9 @@ fn explore(config: &Config, body: Body) -> Result<Report, Error> {
         let kept = hapsets::keep(file, &config.body, &summary.hapsets);
         notes.extend(kept.err().map(|error| error.to_string()));
     }
-    if !strategy.samples() && config.jobs > 1 {
+    if matches!(strategy, Strategy::Hapset { .. }) && config.jobs > 1 {
         notes.push(format!(
-            "one job instead of {}: each run of a search follows from the one before",
+            "one job instead of {}: what hapset runs next depends on what the run before has taught it",
             config.jobs
         ));
     }

@@ -7,6 +7,7 @@ pub(crate) mod carrier;
 pub(crate) mod fiber;
 mod image;
 mod jobs;
+mod searching;
 pub(crate) mod panics;
 mod sharing;
 pub(crate) mod site;
