@@ -139,6 +139,19 @@ pub trait Policy {
 
     /// Forgets the run, and begins another that differs in its seed only.
     fn restart(&mut self, seed: u64);
+
+    /// Whether [`Policy::reseed`] may be asked now. Never where a pick hung on the seed: there must have been main alone
+    /// to pick so far, and nothing to choose.
+    fn can_reseed(&self) -> bool {
+        false
+    }
+
+    /// Becomes, in the midst of the run, what it would be had the run begun with this seed and all else been the same:
+    /// runs that differ in their seeds only have their beginnings in common, and need not all begin anew.
+    fn reseed(&mut self, seed: u64) {
+        let _ = seed;
+        unreachable!("raddle bug: a policy that cannot be given another seed is given one");
+    }
 }
 
 impl<P: Policy + ?Sized> Policy for Box<P> {
@@ -162,5 +175,11 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     }
     fn restart(&mut self, seed: u64) {
         (**self).restart(seed);
+    }
+    fn can_reseed(&self) -> bool {
+        (**self).can_reseed()
+    }
+    fn reseed(&mut self, seed: u64) {
+        (**self).reseed(seed);
     }
 }

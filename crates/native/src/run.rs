@@ -98,6 +98,8 @@ pub struct Run {
     pub(crate) calm: u32,
     // Whether there has ever been a second task.
     pub(crate) several: bool,
+    // Whether the policy is yet to be asked while there is more than one task.
+    choice_ahead: bool,
     /// Destructors of thread-specific keys; none for a key that is not in use.
     pub keys: Vec<Option<usize>>,
     /// Who waits at which futex.
@@ -180,6 +182,9 @@ pub fn arrive(op: Op) -> Outcome {
     if with(|run| run.calls.wanted) {
         calls::arrival(op.site);
     }
+    if with(|run| run.is_first_choice(&op)) {
+        crate::server::first_choice();
+    }
     let me = with(|run| run.running);
     match with(|run| run.turn(op)) {
         Turn::Mine(outcome) => outcome,
@@ -240,6 +245,7 @@ pub fn spawn(
         panic!("raddle bug: a spawn made no task")
     };
     with(|run| {
+        run.choice_ahead |= !run.several;
         run.several = true;
         run.threads.push(Thread::new(fiber, Some(run.running)));
         run.threads[task.index()].detached = detached;
@@ -270,6 +276,7 @@ impl Run {
             points: PointSet::default(),
             calm: QUIET_MAX,
             several: false,
+            choice_ahead: false,
             keys: Vec::new(),
             futexes: Queue::default(),
             waiters: Waiters::default(),
@@ -299,14 +306,27 @@ impl Run {
         &raw const *self.threads[0].fiber
     }
 
+    /// Whether the policy is about to be asked, for the first time while there is more than one task.
+    fn is_first_choice(&mut self, op: &Op) -> bool {
+        let first = self.choice_ahead
+            && self.threads[self.running.index()].maker.is_none()
+            && (self.engine.is_point(op) || self.is_forced(op));
+        self.choice_ahead &= !first;
+        first
+    }
+
+    /// Whether this access is a scheduling point only because there was none for too long.
+    fn is_forced(&self, op: &Op) -> bool {
+        self.calm == 0 && matches!(op.kind, Kind::CellRead | Kind::CellWrite)
+    }
+
     fn turn(&mut self, op: Op) -> Turn {
         crate::server::beat(self.running, op.site);
         let me = self.running;
         if self.engine.verdict().is_some() {
             return Turn::Over;
         }
-        let forced = self.calm == 0 && matches!(op.kind, Kind::CellRead | Kind::CellWrite);
-        if !forced && !self.engine.is_point(&op) {
+        if !self.is_forced(&op) && !self.engine.is_point(&op) {
             let outcome = self.engine.perform(me, op);
             return if self.engine.verdict().is_some() { Turn::Over } else { Turn::Mine(outcome) };
         }
@@ -347,6 +367,7 @@ impl Run {
         let me = self.running;
         let simple = self.engine.is_blind()
             && !self.calls.wanted
+            && !self.choice_ahead
             && self.threads[me.index()].maker.is_none()
             && !deferred::is_pending()
             && self.engine.is_point_at(plain.kind, plain.site);

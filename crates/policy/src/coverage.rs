@@ -77,6 +77,15 @@ impl<D: Dice> Policy for Coverage<D> {
         self.dice.reseed(seed);
         self.here.clear();
     }
+
+    /// Main alone cannot switch, and nothing is drawn where there is no choice.
+    fn can_reseed(&self) -> bool {
+        self.here.pairs.is_empty()
+    }
+
+    fn reseed(&mut self, seed: u64) {
+        self.dice.reseed(seed);
+    }
 }
 
 /// The switches of a run under these points, in order: where the one task stood, what the other did.

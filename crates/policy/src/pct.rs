@@ -254,4 +254,24 @@ impl<D: Dice> Policy for Pct<D> {
         self.row_begin = 0;
         self.due = 0;
     }
+
+    fn can_reseed(&self) -> bool {
+        self.tasks <= 1
+    }
+
+    /// Main was alone: change points are drawn before the first step, and it has fallen at those that are behind it. That
+    /// of the last step is due at the next one.
+    fn reseed(&mut self, seed: u64) {
+        let (steps, last) = (self.step, self.last);
+        self.restart(seed);
+        let Some(main) = last else { return };
+        self.welcome(1);
+        while let Some(&(step, level)) = self.changes.last()
+            && u64::from(step) < steps
+        {
+            self.changes.pop();
+            self.fall(main, level);
+        }
+        (self.step, self.row_begin, self.last) = (steps, steps, last);
+    }
 }

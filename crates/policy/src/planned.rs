@@ -196,4 +196,12 @@ impl Policy for Planned {
         self.position = 0;
         each!(&mut self.tail, policy => policy.restart(seed), ());
     }
+
+    fn can_reseed(&self) -> bool {
+        self.position == 0 && each!(&self.tail, policy => policy.can_reseed(), true)
+    }
+
+    fn reseed(&mut self, seed: u64) {
+        each!(&mut self.tail, policy => policy.reseed(seed), ());
+    }
 }

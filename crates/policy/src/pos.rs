@@ -83,4 +83,16 @@ impl<D: Dice> Policy for Pos<D> {
         self.last = None;
         self.in_a_row = 0;
     }
+
+    fn can_reseed(&self) -> bool {
+        self.priorities.len() <= 1
+    }
+
+    /// Main has drawn once for each of its operations, whether anybody else was there or not.
+    fn reseed(&mut self, seed: u64) {
+        self.dice.reseed(seed);
+        for _ in 0..self.picks {
+            self.priorities[0].value = self.dice.below(u32::MAX);
+        }
+    }
 }

@@ -89,6 +89,11 @@ impl Profile {
         self.weights.tasks.is_empty()
     }
 
+    /// How many tasks of the run are known.
+    pub(crate) fn tasks(&self) -> usize {
+        self.seats.len()
+    }
+
     /// Number of scheduling points of the learned run.
     pub(crate) fn length(&self) -> u64 {
         self.weights.length

@@ -49,4 +49,13 @@ impl<D: Dice> Policy for Random<D> {
     fn restart(&mut self, seed: u64) {
         self.dice.reseed(seed);
     }
+
+    /// Nothing is drawn where there is no choice.
+    fn can_reseed(&self) -> bool {
+        true
+    }
+
+    fn reseed(&mut self, seed: u64) {
+        self.dice.reseed(seed);
+    }
 }

@@ -126,4 +126,13 @@ impl<D: Dice> Policy for Rapos<D> {
         self.scheduled.clear();
         self.rounds_asleep = 0;
     }
+
+    /// A set of one is not drawn, and nobody sleeps meanwhile.
+    fn can_reseed(&self) -> bool {
+        self.asleep.is_empty() && self.remaining.is_empty()
+    }
+
+    fn reseed(&mut self, seed: u64) {
+        self.dice.reseed(seed);
+    }
 }

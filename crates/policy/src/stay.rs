@@ -19,6 +19,13 @@ impl Policy for Stay {
     }
 
     fn restart(&mut self, _: u64) {}
+
+    fn can_reseed(&self) -> bool {
+        true
+    }
+
+    /// There is no seed.
+    fn reseed(&mut self, _: u64) {}
 }
 
 /// Who runs if nobody is preempted.

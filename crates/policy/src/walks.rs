@@ -144,4 +144,16 @@ impl<D: Dice> Policy for Walks<D> {
         self.picks = 0;
         self.last = None;
     }
+
+    /// A plain run follows no profile, so another could not go on from it. Main alone draws for no contest.
+    fn can_reseed(&self) -> bool {
+        self.profile.tasks() <= 1 && (self.plain != Some(true) || self.profile.is_empty())
+    }
+
+    fn reseed(&mut self, seed: u64) {
+        self.dice.reseed(seed);
+        if self.plain.take().is_some() {
+            self.is_plain();
+        }
+    }
 }

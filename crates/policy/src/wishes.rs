@@ -52,6 +52,13 @@ impl Policy for Wishful {
     fn restart(&mut self, _: u64) {
         self.choices = 0;
     }
+
+    fn can_reseed(&self) -> bool {
+        self.choices == 0
+    }
+
+    /// There is no seed.
+    fn reseed(&mut self, _: u64) {}
 }
 
 /// A pick of a recorded run: after whom, where, and who it was.

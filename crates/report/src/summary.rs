@@ -63,6 +63,8 @@ pub struct Isolation {
     pub alone: Vec<(String, u64)>,
     /// Why all runs had one, if they had.
     pub why: Option<String>,
+    /// How often what a run had made was found to be worth keeping: runs after it began at their first choice.
+    pub moved: u64,
 }
 
 /// What came of many runs.

@@ -2,7 +2,7 @@
 
 use super::server::Reply;
 use raddle_native::reset::SPEECHLESS;
-use raddle_native::server::{CHECKED, REPEATED, RESET};
+use raddle_native::server::{CHECKED, REPEATED, RESET, reply};
 use std::collections::BTreeMap;
 
 /// What keeps runs apart.
@@ -57,12 +57,16 @@ pub(super) struct Alone {
     calls: BTreeMap<i32, u64>,
     /// Why all runs had one.
     why: Option<String>,
+    /// How often the start was moved to the first choice.
+    moved: u64,
 }
 
 impl Alone {
     /// Takes note of one.
     pub(super) fn note(&mut self, reply: &Reply) {
-        if reply.bytes.is_empty() {
+        if reply.kind == reply::MOVED {
+            self.moved += 1;
+        } else if reply.bytes.is_empty() {
             *self.calls.entry(reply.status).or_default() += 1;
         } else {
             self.why = Some(String::from_utf8_lossy(&reply.bytes).into_owned());
@@ -75,6 +79,7 @@ impl Alone {
             name: isolation.name().to_owned(),
             alone: self.calls.iter().map(|(&call, &runs)| (name(call), runs)).collect(),
             why: self.why.clone(),
+            moved: self.moved,
         }
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn sample(
         while left > 0 {
             // Who asks us to end does not wait for a run that hangs: the servers go with us.
             let Some(reply) = servers[at].receive_unless_asked()? else { return Ok(()) };
-            left -= u64::from(reply.kind != reply::ALONE);
+            left -= u64::from(!reply.is_aside());
             if each(&reply)? == Flow::Stop {
                 return stop(servers, busy.iter().map(|busy| busy.0));
             }

@@ -106,6 +106,13 @@ pub(super) struct Reply {
     pub(super) bytes: Vec<u8>,
 }
 
+impl Reply {
+    /// Whether it says something about the runs around it, and not what came of one.
+    pub(super) fn is_aside(&self) -> bool {
+        matches!(self.kind, reply::ALONE | reply::MOVED)
+    }
+}
+
 fn error(message: impl Into<String>) -> TargetError {
     TargetError { message: message.into() }
 }

@@ -326,7 +326,7 @@ impl Target for NativeTarget {
         let mut samplers = std::mem::take(&mut self.samplers);
         let isolation = self.program.isolation;
         let result = sampling::sample(&mut samplers, plan, runs, isolation, |reply| {
-            if reply.kind == reply::ALONE {
+            if reply.is_aside() {
                 self.alone.note(reply);
                 return Ok(Flow::Continue);
             }

@@ -8,6 +8,7 @@ mod campaigns;
 mod classes;
 mod determinism;
 mod isolation;
+mod late;
 mod points;
 mod reset;
 mod searches;

@@ -36,7 +36,7 @@ const RULES: &[(usize, Rule, &str)] = &[
     (5, Free, "fstat"),
     (6, Free, "lstat"),
     (7, Free, "poll"),
-    (8, Free, "lseek: as for read"),
+    (8, If(seeks_no_output), "lseek: as for read"),
     (9, By(map), "mmap: unmapped again"),
     (10, If(in_map), "mprotect: of what the run has mapped"),
     (11, If(in_map), "munmap: likewise"),
@@ -176,6 +176,12 @@ fn to_output_or_own(args: &[usize; 6]) -> bool {
     matches!(args[0] as u32, 1 | 2) || !inherited(args[0])
 }
 
+fn seeks_no_output(args: &[usize; 6]) -> bool {
+    const HERE: usize = 1;
+    let asks = args[1] == 0 && args[2] == HERE;
+    args[0] as u32 == 0 || asks || outside().is_some_and(|outside| outside.late.may_seek())
+}
+
 fn reads(flags: usize) -> bool {
     const OTHERWISE: usize = 3 | 0o100 | 0o1000 | 0o20000000;
     flags & OTHERWISE == 0
@@ -215,6 +221,7 @@ fn map(args: &[usize; 6]) -> Option<isize> {
     // SAFETY: what the program asks for: a new mapping, or one in place of one of its own.
     let address = unsafe { sys::call(nr::MMAP, *args) };
     let failed = (-4095..0).contains(&address);
+    outside()?.undo.shared |= args[3] & SHARED != 0;
     (failed || outside()?.undo.mapped(address as usize, args[1])).then_some(address)
 }
 

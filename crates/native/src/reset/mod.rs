@@ -12,12 +12,13 @@
 //! it as it watches any other copy, does the run in a copy of its own.
 
 pub mod guard;
+mod late;
 mod outside;
 mod pages;
 mod undo;
 
 use crate::fiber::{self, Fiber};
-use crate::server::Errand;
+use crate::server::{Errand, nanoseconds};
 use crate::sys;
 use core::sync::atomic::{AtomicPtr, Ordering};
 use outside::Outside;
@@ -29,6 +30,8 @@ enum End {
     Reported,
     /// It cannot be undone what it was about to do: the number of the call.
     Refused(u32),
+    /// Not yet: from where it is all runs begin from now on.
+    Moves,
 }
 
 /// What is said of a run that could not say anything itself.
@@ -72,6 +75,25 @@ pub(crate) fn enter(mut errand: Errand) -> u64 {
     unsafe { (*room).number }
 }
 
+/// Whether the start may be moved to the first choice of this run.
+pub(crate) fn may_move() -> bool {
+    outside().is_some_and(|outside| outside.late.is_invited())
+}
+
+/// The run has come to its first choice, and up to here it is like any other of the request. If the start is moved here
+/// this returns once for each run, with its seed.
+pub(crate) fn at_first_choice() -> Option<u64> {
+    let here = outside()?;
+    if !here.moves() {
+        return None;
+    }
+    here.end = End::Moves;
+    // SAFETY: the other side waits in `go_in`, and comes back to here.
+    unsafe { fiber::switch(&raw mut here.start, &raw const here.control) };
+    // As in `enter`: nothing is known but what was known above, and what lies outside.
+    outside().map(|outside| outside.errand.seed(outside.number))
+}
+
 /// The run is over, and what came of it is published.
 pub(crate) fn over() {
     end(End::Reported);
@@ -98,10 +120,12 @@ const BATCH_MAX: u32 = 32;
 /// these are done again; until then nobody hears of them.
 extern "C" fn control() -> ! {
     let outside = outside().expect("raddle bug: nothing lies outside");
+    let begun = nanoseconds();
     if let Err(why) = outside.pages.take(outside.range()) {
         outside.errand.unfit(why);
     }
     outside.undo.look();
+    outside.late.snapshot_took(nanoseconds() - begun);
     // Runs that were tried, and how many of them were refused.
     let (mut tried, mut refused) = (0u32, 0u32);
     // Runs between two scans, and since the last.
@@ -111,7 +135,10 @@ extern "C" fn control() -> ! {
         // Where nearly every run is refused, to try is wasted.
         let hopeless = tried >= 16 && refused * 4 > tried * 3;
         if !hopeless {
-            one(outside);
+            outside.late.begin(unproven == 0);
+            if one(outside) {
+                batch = 1;
+            }
         } else {
             outside.end = End::Refused(outside.last_refused);
         }
@@ -134,7 +161,11 @@ extern "C" fn control() -> ! {
         outside.errand.proven(number);
         match outside.end {
             End::Reported => outside.errand.report(number, true),
+            // What happened before the start would not happen to this run.
+            End::Refused(_) if outside.late.is_moved() => outside.errand.begin_early(),
+            End::Moves => unreachable!("raddle bug: a run that was to go on is over"),
             End::Refused(call) => {
+                outside.late.settle();
                 refused += u32::from(!hopeless);
                 outside.last_refused = call;
                 if outside.errand.alone(number, call) {
@@ -149,12 +180,24 @@ extern "C" fn control() -> ! {
     outside.errand.done()
 }
 
-/// A run in this process; its memory is not put back yet.
-fn one(outside: &mut Outside) {
+/// A run in this process; its memory is not put back yet. True if it has moved the start.
+fn one(outside: &mut Outside) -> bool {
     outside.errand.prepare();
     outside.listens = false;
     go_in(outside);
+    let moves = outside.end == End::Moves;
+    if moves {
+        if outside.pages.take(outside.range()).is_err() {
+            // The old snapshot is lost.
+            outside.errand.begin_early();
+        }
+        outside.undo.look();
+        let has_output = outside.errand.moved(outside.number);
+        outside.late.moved(has_output);
+        go_in(outside);
+    }
     outside.undo.all();
+    moves
 }
 
 /// Whether everything is as it was, if somebody wants to know.

@@ -1,6 +1,7 @@
 //! Memory that is not undone: the stack of the one who undoes, and all that it must remember.
 
 use super::End;
+use super::late::Late;
 use super::pages::{Pages, Room};
 use super::undo::Undo;
 use crate::fiber::{Fiber, Stack};
@@ -40,6 +41,7 @@ pub(super) struct Outside {
     pub(super) listens: bool,
     pub(super) errand: Errand,
     pub(super) undo: Undo,
+    pub(super) late: Late,
     pub(super) pages: Pages,
 }
 
@@ -74,6 +76,7 @@ pub(super) fn furnish(base: *mut u8, entry: usize, errand: Errand) -> *mut Outsi
             alone: false,
             kernels: crate::libc::rseq_area(),
             listens: false,
+            late: Late::new(errand.may_begin_late()),
             errand,
             undo: Undo::new(),
             pages: Pages::new(room),

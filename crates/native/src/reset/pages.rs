@@ -102,9 +102,12 @@ impl Pages {
         Pages { room, pagemap: 0, userfault: 0, low: usize::MAX, high: 0, count: 0, known_count: 0 }
     }
 
-    /// Takes the snapshot of all private memory that can be written, but for what lies outside.
+    /// Takes the snapshot of all private memory that can be written, but for what lies outside. An earlier one is no more.
     pub(super) fn take(&mut self, outside: (usize, usize)) -> Result<(), &'static [u8]> {
-        self.open()?;
+        if self.count == 0 {
+            self.open()?;
+        }
+        *self = Pages { pagemap: self.pagemap, userfault: self.userfault, ..Pages::new(self.room) };
         let length = self.read_maps()?;
         // SAFETY: read just now.
         let text = unsafe { core::slice::from_raw_parts(self.room.text, length) };

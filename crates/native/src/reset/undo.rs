@@ -37,6 +37,8 @@ pub(super) struct Undo {
     gaps_count: usize,
     /// Whether descriptors were made.
     pub(super) opened: bool,
+    /// Whether memory was mapped that is not put back.
+    pub(super) shared: bool,
 }
 
 impl Undo {
@@ -56,11 +58,13 @@ impl Undo {
             gaps: [(0, 0); GAPS_MAX],
             gaps_count: 0,
             opened: false,
+            shared: false,
         }
     }
 
     /// How things are at the beginning of every run.
     pub(super) fn look(&mut self) {
+        *self = Undo::new();
         // SAFETY: questions only; what is written lives until the calls return.
         unsafe {
             self.heap_end = sys::call3(nr::BRK, 0, 0, 0) as usize;
@@ -127,6 +131,11 @@ impl Undo {
         room
     }
 
+    /// Whether runs could begin where this one is: all that it has changed is part of a snapshot.
+    pub(super) fn can_be_start(&self) -> bool {
+        !self.shared && (!self.opened || self.difference().is_none())
+    }
+
     /// A descriptor that a run has left behind or taken away.
     pub(super) fn difference(&self) -> Option<usize> {
         (0..DESCRIPTORS).find(|&fd| is_open(fd) != self.is_inherited(fd))
@@ -143,6 +152,7 @@ impl Undo {
                     sys::call3(nr::CLOSE_RANGE, first as usize, last as usize, 0);
                 }
             }
+            self.shared = false;
             for &(from, to) in &self.maps[..self.maps_count] {
                 sys::call3(nr::MUNMAP, from, to - from, 0);
             }

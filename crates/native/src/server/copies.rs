@@ -105,20 +105,59 @@ pub(super) fn tell(number: u64, status: i32, hangs: bool, shared: &Shared, outbo
     }
 }
 
-/// Standard input is read from its beginning; what the last run wrote is gone.
-pub(super) fn rewind(captured: bool) {
-    const END: usize = 2;
-    // SAFETY: standard input is rewound if it is a file, and stays as it is if not; the controller says whether the
-    // others are files of its own.
-    unsafe {
-        sys::call3(nr::LSEEK, 0, 0, 0);
-        for fd in [1usize, 2].into_iter().filter(|_| captured) {
-            if sys::call3(nr::LSEEK, fd, 0, END) != 0 {
-                sys::call3(nr::FTRUNCATE, fd, 0, 0);
-                sys::call3(nr::LSEEK, fd, 0, 0);
+/// How far input is read and output is written when a run begins: not at all, if it begins before main.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub(super) struct Marks {
+    input: usize,
+    /// Place and size of both.
+    outputs: [(usize, usize); 2],
+}
+
+impl Marks {
+    /// How it is now.
+    pub(super) fn now() -> Marks {
+        const HERE: usize = 1;
+        const END: usize = 2;
+        // SAFETY: no memory is involved. What is no file is at no place.
+        let seek = |fd: usize, to: usize, from: usize| unsafe {
+            sys::call3(nr::LSEEK, fd, to, from).max(0) as usize
+        };
+        let output = |fd: usize| {
+            let place = seek(fd, 0, HERE);
+            let size = seek(fd, 0, END);
+            seek(fd, place, 0);
+            (place, size)
+        };
+        Marks { input: seek(0, 0, HERE), outputs: [output(1), output(2)] }
+    }
+
+    /// Whether anything has been written.
+    pub(super) fn has_output(&self) -> bool {
+        self.outputs != [(0, 0); 2]
+    }
+
+    /// Standard input is read from there on; what the last run wrote is gone.
+    pub(super) fn rewind(&self, captured: bool) {
+        const END: usize = 2;
+        // SAFETY: standard input is rewound if it is a file, and stays as it is if not; the controller says whether the
+        // others are files of its own.
+        unsafe {
+            sys::call3(nr::LSEEK, 0, self.input, 0);
+            for (fd, (place, size)) in [1usize, 2].into_iter().zip(self.outputs).filter(|_| captured) {
+                if sys::call3(nr::LSEEK, fd, 0, END) != size as isize {
+                    sys::call3(nr::FTRUNCATE, fd, size, 0);
+                    sys::call3(nr::LSEEK, fd, place, 0);
+                } else if place != size {
+                    sys::call3(nr::LSEEK, fd, place, 0);
+                }
             }
         }
     }
+}
+
+/// Input and output are as before main.
+pub(super) fn rewind(captured: bool) {
+    Marks::default().rewind(captured);
 }
 
 /// A hash of what is in the files that are standard output and error.
@@ -172,11 +211,17 @@ fn wait(child: isize, hang_ms: u32, shared: &Shared) -> (i32, bool) {
     (status, hangs)
 }
 
+/// Whether the order of locks is followed in this run.
+fn is_close(number: u64) -> bool {
+    number.is_power_of_two() || number.is_multiple_of(CLOSE_EVERY)
+}
+
 /// The prepared run is that of this number.
 pub(super) fn start(request: &Request, number: u64) {
     let record = request.kind == request::RECORD;
     let seed = if record { request.plan.seed } else { Rng::seed_of_run(request.plan.seed, number) };
-    let closely = record || number.is_power_of_two() || number.is_multiple_of(CLOSE_EVERY);
+    // Runs that go on from this one may need it.
+    let closely = record || is_close(number) || crate::reset::may_move();
     with(|run| {
         run.engine.policy_mut().restart(seed);
         let watch = run.engine.analysis_mut();
@@ -186,4 +231,16 @@ pub(super) fn start(request: &Request, number: u64) {
         watch.lock_order.begin();
     });
     run::begin();
+}
+
+/// What may have been begun as another run goes on as that of this number, and with this seed if it is another.
+pub(super) fn go_on(number: u64, seed: Option<u64>) {
+    with(|run| {
+        if let Some(seed) = seed {
+            run.engine.policy_mut().reseed(seed);
+        }
+        if !is_close(number) {
+            run.engine.analysis_mut().lock_order = None;
+        }
+    });
 }

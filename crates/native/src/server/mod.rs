@@ -24,8 +24,9 @@ use outbox::Outbox;
 use raddle_model::Plan;
 use raddle_wire::plan;
 
+pub(crate) use outbox::nanoseconds;
 pub(crate) use repeats::next as next_repeat;
-pub(crate) use resets::Errand;
+pub(crate) use resets::{Errand, first_choice};
 pub use shared::beat;
 pub(crate) use shared::publish;
 
@@ -60,6 +61,8 @@ pub mod reply {
     /// the number of the system call that could not be undone, or -1 if the run destroyed the process that it
     /// was in. Bytes, if there are any, say why all runs are done in this way from now on.
     pub const ALONE: u32 = 7;
+    /// The runs from this one on begin at their first choice, as long as there are no others that begin before main.
+    pub const MOVED: u32 = 8;
 }
 
 /// Bytes of a request's head.

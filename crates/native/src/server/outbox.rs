@@ -92,7 +92,8 @@ fn head(kind: u32, bytes: &[u8], status: i32, run: u64) -> [u8; REPLY] {
     head
 }
 
-pub(super) fn nanoseconds() -> u64 {
+/// By a clock that only goes on.
+pub(crate) fn nanoseconds() -> u64 {
     const STEADY: usize = 1;
     let mut now = [0u64; 2];
     // SAFETY: the kernel writes seconds and nanoseconds.

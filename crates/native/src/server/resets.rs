@@ -1,13 +1,16 @@
 //! Runs one after another in one process that puts back what each has changed (see `crate::reset`): what it is to do,
 //! and how the controller hears of it. Nothing is allocated: the heap may be what a run has destroyed.
 
+use super::copies::{self, Marks};
 use super::outbox::{Outbox, nanoseconds};
 use super::shared::{self, Shared};
-use super::{CAPTURED, CHECKED, FROM_MAIN, Request, copies, has_mail, reply};
+use super::{CAPTURED, CHECKED, FROM_MAIN, Request, has_mail, reply, request};
 use crate::reset;
+use crate::run::with;
 use crate::signals;
 use crate::sys;
 use core::sync::atomic::{AtomicBool, Ordering};
+use raddle_model::{Policy, Rng};
 
 /// Between two looks whether the controller has had enough.
 const LOOK_EVERY: u64 = 32;
@@ -61,12 +64,32 @@ pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Result
     copies::one(request, number, outbox).ok_or(number)
 }
 
+/// The run comes to where somebody is chosen for the first time. From now on all runs may begin here, if this one is
+/// like any other so far.
+pub(crate) fn first_choice() {
+    if !reset::may_move() {
+        return;
+    }
+    let is_any = with(|run| {
+        let engine = &mut run.engine;
+        engine.verdict().is_none() && engine.decisions().is_empty() && engine.policy_mut().can_reseed()
+    });
+    let seed = if is_any { reset::at_first_choice() } else { None };
+    let number = shared::get().expect("raddle bug: no shared memory").run.load(Ordering::Relaxed);
+    copies::go_on(number, seed);
+}
+
 /// What a process that repeats runs is to do.
 pub(crate) struct Errand {
     outbox: Outbox,
     flags: u32,
     hang_ms: u32,
+    /// Whether it is to be known of a run how it came about.
+    record: bool,
+    seed: u64,
     last: u64,
+    /// How input and output are when a run begins.
+    marks: Marks,
     /// Whether the run that is named in shared memory has been begun.
     begun: bool,
     now: u64,
@@ -79,7 +102,19 @@ impl Errand {
     fn new(request: &Request) -> Errand {
         let Request { flags, hang_ms, last, .. } = *request;
         let outbox = Outbox::new(super::socket()).expect("raddle bug: no shared memory");
-        Errand { outbox, flags, hang_ms, last, begun: false, now: 0, since_look: LOOK_EVERY, urgent: false }
+        Errand {
+            outbox,
+            flags,
+            hang_ms,
+            record: request.kind == request::RECORD,
+            seed: request.plan.seed,
+            last,
+            marks: Marks::default(),
+            begun: false,
+            now: 0,
+            since_look: LOOK_EVERY,
+            urgent: false,
+        }
     }
 
     fn shared(&self) -> &'static Shared {
@@ -129,7 +164,37 @@ impl Errand {
     /// Outputs and input are as at the beginning.
     pub(crate) fn prepare(&self) {
         self.shared().empty();
-        copies::rewind(self.flags & CAPTURED != 0);
+        self.marks.rewind(self.flags & CAPTURED != 0);
+    }
+
+    /// Whether runs may begin later than before main: not if it shows that they do, or has shown.
+    pub(crate) fn may_begin_late(&self) -> bool {
+        let early = self.shared().early.load(Ordering::Relaxed) != 0;
+        !self.record && self.flags & CAPTURED != 0 && !early
+    }
+
+    /// Runs begin where this one is, with input and output as they are now. Whether anything is written already.
+    pub(crate) fn moved(&mut self, number: u64) -> bool {
+        self.outbox.put(self.now, reply::MOVED, &[], 0, number);
+        self.shared().be_certain(number);
+        self.marks = Marks::now();
+        self.marks.has_output()
+    }
+
+    /// How many runs there are from this one on.
+    pub(crate) fn left(&self, number: u64) -> u64 {
+        self.last.saturating_sub(number)
+    }
+
+    /// The seed of a run.
+    pub(crate) fn seed(&self, number: u64) -> u64 {
+        Rng::seed_of_run(self.seed, number)
+    }
+
+    /// From this run on all begin before main, in another process.
+    pub(crate) fn begin_early(&mut self) -> ! {
+        self.shared().early.store(1, Ordering::Relaxed);
+        self.done()
     }
 
     /// Whether memory is to be compared after each run.

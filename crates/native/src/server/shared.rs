@@ -22,6 +22,8 @@ pub(super) struct Shared {
     pub(super) done: AtomicU32,
     /// Whether a process that repeats runs has made one of its own for this run.
     pub(super) alone: AtomicU32,
+    /// Whether runs that are repeated must begin before main.
+    pub(super) early: AtomicU32,
     /// How many of the bytes that wait to be sent are certain, and which run comes after those that they tell of.
     certain: AtomicU64,
     next: AtomicU64,

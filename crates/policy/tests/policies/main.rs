@@ -7,5 +7,6 @@ mod fig1;
 mod pct_bound;
 mod pos;
 mod rapos_release;
+mod reseed;
 mod support;
 mod uniform;

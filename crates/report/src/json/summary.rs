@@ -36,12 +36,14 @@ struct Line<'a> {
     weak_orders_executed: bool,
 }
 
-/// `alone`: runs that got a process of their own though they were not to, by system call.
+/// `alone`: runs that got a process of their own though they were not to, by system call. `moved`: how often the runs
+/// after one began where that had come to its first choice; that hangs on what it takes.
 #[derive(Serialize)]
 struct Isolation<'a> {
     name: &'a str,
     alone: BTreeMap<&'a str, u64>,
     why: Option<&'a str>,
+    moved: u64,
 }
 
 /// `growth`: (runs so far, pairs then), for each run that brought something new.
@@ -114,6 +116,7 @@ pub fn summary(summary: &Summary) -> String {
             name: &isolation.name,
             alone: isolation.alone.iter().map(|(call, runs)| (call.as_str(), *runs)).collect(),
             why: isolation.why.as_deref(),
+            moved: isolation.moved,
         }),
         runs_digest: summary.runs_digest.map(|digest| format!("{digest:032x}")),
         exhausted: summary.exhausted == Exhausted::Yes,

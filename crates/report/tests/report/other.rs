@@ -103,13 +103,14 @@ fn notes_and_warnings_come_after_the_figures() {
 
 #[test]
 fn runs_that_got_processes_of_their_own_are_told() {
-    let isolation =
-        Isolation { name: "reset".into(), alone: vec![("clone".into(), 3), ("chdir".into(), 1)], why: None };
+    let alone = vec![("clone".into(), 3), ("chdir".into(), 1)];
+    let isolation = Isolation { name: "reset".into(), alone, why: None, moved: 2 };
     let summary = Summary { isolation: Some(isolation), runs_digest: Some(0xab), ..summary() };
     let line = "4 runs had a process of their own, because of what cannot be undone: clone 3, chdir 1\n";
     assert!(summary.text().contains(line), "{}", summary.text());
     let value: serde_json::Value = serde_json::from_str(&json::summary(&summary)).unwrap();
-    let expected = serde_json::json!({ "name": "reset", "alone": { "chdir": 1, "clone": 3 }, "why": null });
+    let alone = serde_json::json!({ "chdir": 1, "clone": 3 });
+    let expected = serde_json::json!({ "name": "reset", "alone": alone, "why": null, "moved": 2 });
     assert_eq!(value["isolation"], expected);
     assert_eq!(value["runs_digest"], "000000000000000000000000000000ab");
     let why = Isolation { why: Some("the kernel is too old".into()), ..Isolation::default() };

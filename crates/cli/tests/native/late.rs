@@ -1,0 +1,71 @@
+//! Runs that begin at the first choice of another are what they would be had they begun before main, whatever main has
+//! done by then; and where that could show, they do begin before main.
+
+use crate::support::{Ended, build, ended, raddle};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+fn campaign(program: &Path, isolation: &str, strategy: &str) -> Ended {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let input = directory.path().join("input");
+    File::create(&input).expect("a file").write_all(b"one two three").expect("a file that can be written");
+    let mut command = raddle();
+    command.args([
+        "run",
+        "--isolation",
+        isolation,
+        "--strategy",
+        strategy,
+        "--runs",
+        "40",
+        "--stop-after",
+        "0",
+    ]);
+    command.args(["--format", "json", "--time", "60", "--out"]).arg(directory.path()).arg(program);
+    ended(&command.stdin(File::open(&input).expect("a file")).output().expect("the command starts"))
+}
+
+/// Compares with runs in processes of their own. How often the start was moved, and for how many calls runs had
+/// processes of their own.
+fn compare(name: &str, strategy: &str, isolations: [&str; 2]) -> (u64, usize) {
+    let program = build(name);
+    let [fork, reset] = isolations.map(|isolation| {
+        let ended = campaign(&program, isolation, strategy);
+        assert!(matches!(ended.code, Some(0 | 1)), "{name}, {isolation}: {}", ended.stderr);
+        ended.json()
+    });
+    for field in ["runs", "steps", "failing_runs", "distinct_partial_orders", "runs_digest", "warnings"] {
+        assert_eq!(fork[field], reset[field], "{name}, {strategy}: {field}");
+    }
+    assert_eq!(fork["isolation"]["moved"], 0);
+    let alone = reset["isolation"]["alone"].as_object().expect("an object").len();
+    (reset["isolation"]["moved"].as_u64().expect("a number"), alone)
+}
+
+const CHECKED: [&str; 2] = ["fork-checked", "reset-checked"];
+
+#[test]
+fn runs_begin_at_the_first_choice_under_every_strategy_that_samples() {
+    for strategy in ["random", "rapos", "pct", "pos", "walks", "coverage"] {
+        let (moved, alone) = compare("late/much.c", strategy, CHECKED);
+        assert!(moved > 0 && alone == 0, "{strategy}: moved {moved}, alone {alone}");
+    }
+    let (moved, _) = compare("late/much.c", "random", ["fork", "reset"]);
+    assert!(moved > 0, "a start that saves much is moved");
+}
+
+#[test]
+fn what_is_not_part_of_a_snapshot_keeps_the_start_where_it_is() {
+    for name in ["late/open.c", "late/shared.c"] {
+        assert_eq!(compare(name, "random", CHECKED), (0, 0), "{name}");
+    }
+}
+
+#[test]
+fn a_call_that_concerns_what_came_before_the_start_moves_it_back() {
+    for name in ["late/unmap.c", "late/seek.c"] {
+        let (moved, alone) = compare(name, "random", CHECKED);
+        assert!(moved > 0 && alone == 0, "{name}: moved {moved}, alone {alone}");
+    }
+}
