@@ -199,9 +199,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     }
     let mut figures = found::summary(&target, &search, &summary, &files, begun.elapsed().as_secs_f64());
     figures.notes.extend(suppressed.notes());
-    if !strategy.samples() && args.jobs > 1 {
-        let note =
-            format!("one job instead of {}: each run of a search follows from the one before", args.jobs);
+    if matches!(strategy, raddle_policy::Strategy::Hapset { .. }) && args.jobs > 1 {
+        let note = format!(
+            "one job instead of {}: what hapset runs next depends on what the run before has taught it",
+            args.jobs
+        );
         figures.notes.push(note);
     }
     if resumed > 0 {
