@@ -42,7 +42,7 @@ pub(crate) struct Args {
     /// what comes after a loop that looks a few times and then blocks
     #[arg(long, value_enum, default_value_t)]
     spin: Spin,
-    /// How many runs go on at the same time; it changes nothing but the time
+    /// How many runs go on at the same time; it changes nothing but the time (in a search: once everything was run)
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
     jobs: u64,
     /// Distinct failures that are no races after which to stop; 0 is never

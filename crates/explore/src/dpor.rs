@@ -206,9 +206,10 @@ impl<G: Guide> Dpor<G> {
     fn request(&mut self, worker: usize, path: &Path, earlier: usize, later: &Pending) {
         let Path { stops, names, .. } = path;
         let rest: Vec<usize> = path.independent_of(earlier).collect();
-        let first = rest.iter().enumerate().filter(|&(position, &step)| {
-            rest[..position].iter().all(|&other| !path.ordered(other, step))
-        });
+        let first = rest
+            .iter()
+            .enumerate()
+            .filter(|&(position, &step)| rest[..position].iter().all(|&other| !path.ordered(other, step)));
         let mut first: Vec<TaskId> = first.map(|(_, &step)| stops[step].task).collect();
         let follows = |step: usize| path.leads_to(step, later) || stops[step].op.conflicts(&later.op);
         if !rest.iter().any(|&step| follows(step)) {

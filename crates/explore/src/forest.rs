@@ -40,8 +40,8 @@ struct Node<N> {
     /// Number of options that have been taken, and of those of them that are under way.
     taken: u32,
     open: u32,
-    /// A worker will go on from here.
-    held: bool,
+    /// Number of workers that will go on from here.
+    held: u32,
     /// Whether it is as the journal has it.
     saved: bool,
 }
@@ -152,7 +152,7 @@ impl<N: Options> Forest<N> {
     /// Whether nothing is left to do from a node. If so it is gone.
     fn settle(&mut self, id: NodeId) -> bool {
         let node = &mut self.nodes[id as usize];
-        if node.left() > 0 || node.open > 0 || node.held {
+        if node.left() > 0 || node.open > 0 || node.held > 0 {
             return false;
         }
         node.options = None;
@@ -168,7 +168,7 @@ impl<N: Options> Forest<N> {
     /// Leaves those nodes of a worker's last run from which nothing is left.
     fn leave(&mut self, worker: &mut Worker) {
         if let Some(&(id, _)) = worker.way.last() {
-            self.nodes[id as usize].held = false;
+            self.nodes[id as usize].held -= 1;
         }
         while let Some(&(id, _)) = worker.way.last()
             && self.settle(id)
@@ -241,7 +241,7 @@ impl<N: Options> Forest<N> {
         if let Some(&(id, _)) = way.last() {
             let node = &mut self.nodes[id as usize];
             node.open -= 1;
-            node.held = true;
+            node.held += 1;
         }
     }
 
@@ -251,7 +251,7 @@ impl<N: Options> Forest<N> {
         let (parent, place) = way.last().copied().unwrap_or((NOBODY, 0));
         if let Some(before) = self.nodes.get_mut(parent as usize) {
             before.open += 1;
-            before.held = false;
+            before.held -= 1;
         }
         let depth = way.len();
         sizes.begin(depth, *runs - 1);
@@ -262,7 +262,7 @@ impl<N: Options> Forest<N> {
             options: Some(options),
             taken: 1,
             open: 0,
-            held: true,
+            held: 1,
             saved: false,
         };
         let id = self.free.pop().unwrap_or(self.nodes.len() as NodeId);
@@ -331,7 +331,16 @@ impl<N: Options> Forest<N> {
             if options.as_ref().is_some_and(|options| options.count() < taken as usize) {
                 return Err(Unpack::Nonsense("more options were taken than there are"));
             }
-            forest.nodes.push(Node { parent, place, depth: 0, options, taken, open: 0, held: false, saved: false });
+            forest.nodes.push(Node {
+                parent,
+                place,
+                depth: 0,
+                options,
+                taken,
+                open: 0,
+                held: 0,
+                saved: false,
+            });
         }
         for id in 0..forest.nodes.len() as NodeId {
             forest.nodes[id as usize].depth = forest.depth(id)?;
@@ -339,7 +348,10 @@ impl<N: Options> Forest<N> {
         let ends = rest.list(|rest| Ok((rest.small()?.wrapping_sub(1), rest.small()?)))?;
         let known = |&(id, place): &(NodeId, u32)| {
             id == NOBODY
-                || forest.nodes.get(id as usize).is_some_and(|node| node.options.is_some() && place < node.taken)
+                || forest
+                    .nodes
+                    .get(id as usize)
+                    .is_some_and(|node| node.options.is_some() && place < node.taken)
         };
         if !ends.iter().all(known) {
             return Err(Unpack::Nonsense("a node that is not there"));

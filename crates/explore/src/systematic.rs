@@ -133,6 +133,9 @@ pub(crate) fn as_taken(plan: &Plan, trace: &Trace) -> Option<Plan> {
 /// Time-outs of a task at one site in a row, unless another number is asked for.
 pub const TIMEOUTS_MAX: u32 = 1;
 
+/// How searches write their state, first thing in every entry of a journal.
+const FORMAT: u64 = 2;
+
 /// A search as an explorer.
 #[derive(Debug)]
 pub struct Systematic<S> {
@@ -242,6 +245,7 @@ impl<S: Search> Core<S> {
         let Some(mut journal) = self.journal.take() else { return };
         journal.keep(|entry, all| {
             let mut rest = entry.rest();
+            rest.name(FORMAT);
             rest.number(self.runs);
             rest.name(self.fingerprint as u64);
             rest.name((self.fingerprint >> 64) as u64);
@@ -277,6 +281,9 @@ impl<S: Search> Core<S> {
     /// Becomes what a journal holds. The steps of its last run, and the plans of those that failed.
     fn load(&mut self, state: &State) -> Result<(Vec<Step>, Vec<Plan>), Unpack> {
         let mut rest = Take::new(&state.rest);
+        if rest.name()? != FORMAT {
+            return Err(Unpack::Nonsense("another version of raddle has written it"));
+        }
         self.runs = rest.number()?;
         self.fingerprint = u128::from(rest.name()?) | u128::from(rest.name()?) << 64;
         self.reached = Reached { cut: rest.flag()?, spin: rest.flag()?, timeouts: rest.flag()? };
@@ -330,8 +337,7 @@ impl<S: Search> Searcher for Core<S> {
         let Request { steps, sleep, random } = request;
         let (timeouts_max, seed) = (self.timeouts_max, self.plan.seed);
         let plan = self.assigned(worker);
-        plan.tail =
-            Tail::Steps(Steps { steps, sleep, run_on: true, timeouts_max, random: random.is_some() });
+        plan.tail = Tail::Steps(Steps { steps, sleep, run_on: true, timeouts_max, random: random.is_some() });
         plan.seed = random.unwrap_or(seed);
         match next {
             Next::Run => Ask::Run(self.assigned[worker].plan.clone()),

@@ -169,7 +169,7 @@ impl SearchRun {
 pub struct Searched {
     /// Where the search is now.
     pub search: Box<dyn Searcher>,
-    /// The runs, in order; the last one may have something to look at, the others have not.
+    /// The runs, in the order of their numbers. Few have something to look at: nothing is begun after one that has.
     pub runs: Vec<SearchRun>,
     /// Whether nothing is left.
     pub over: bool,
@@ -186,8 +186,8 @@ pub trait Target {
     /// seed [`raddle_model::Rng::seed_of_run`]`(plan.seed, i)`.
     fn sample(&mut self, plan: &Plan, runs: Range<u64>, sink: &mut dyn Sink) -> Result<(), TargetError>;
 
-    /// Some of the runs that a search asks for, at least one unless nothing is left: those with the
-    /// numbers `runs`, up to the first that there is something to look at.
+    /// Some of the runs that a search asks for, at least one unless nothing is left: those with the first of the
+    /// numbers `runs`, up to one that there is something to look at.
     fn search(&mut self, mut search: Box<dyn Searcher>, runs: Range<u64>) -> Result<Searched, TargetError> {
         let mut spent = Duration::ZERO;
         let begun = Instant::now();

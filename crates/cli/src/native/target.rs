@@ -3,8 +3,8 @@
 use super::callers::Callers;
 use super::isolation::{Alone, Isolation};
 use super::log::Log;
-use super::{sampling, searching};
 use super::server::{Program, Reply, Server};
+use super::{sampling, searching};
 use raddle_explore::target::{
     CycleFound, Digest, EdgeFound, Flow, Learned, Place, RaceFound, Run, Searched, Searcher, Sink, Target,
     TargetError,

@@ -1,8 +1,8 @@
 //! The journal of an optimal search. Each state of the tree is a part; what belongs to states that are gone is not
 //! looked at again. A run that was under way is run once more by whoever goes on.
 
-use super::tree::{Child, Node, NodeId, ROOT, Tree};
 use super::Odpor;
+use super::tree::{Child, Node, NodeId, ROOT, Tree};
 use crate::wakeup::{Branch, Letter};
 use raddle_model::plan::Step;
 use raddle_wire::Unpack;
@@ -44,11 +44,7 @@ fn save_node(node: &Node, put: &mut Put<'_>) {
 }
 
 /// Becomes what was saved. The steps of the last run, as far as the search had not left them.
-pub(super) fn load(
-    search: &mut Odpor,
-    parts: &[Vec<u8>],
-    rest: &mut Take<'_>,
-) -> Result<Vec<Step>, Unpack> {
+pub(super) fn load(search: &mut Odpor, parts: &[Vec<u8>], rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
     let last = rest.number()?;
     let mut loaded = Odpor { begun: true, runs: rest.number()?, ..Odpor::default() };
     loaded.redundant = rest.number()?;

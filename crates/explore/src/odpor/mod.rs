@@ -114,7 +114,7 @@ impl Search for Odpor {
         }
         // Those who have not asked again may have left nothing.
         for other in &mut self.workers {
-            if other.nodes.last().is_some_and(|&id| self.tree.node(id).held) {
+            if other.holds {
                 other.settle(&mut self.tree);
                 other.nodes.clear();
             }

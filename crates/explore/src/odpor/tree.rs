@@ -64,8 +64,8 @@ pub(super) struct Node {
     pub(super) running: bool,
     /// That is so for a child.
     awaited: bool,
-    /// The last run of a worker came here, and the worker has not asked for the next one: it will go on from here.
-    pub(super) held: bool,
+    /// Number of workers whose last run came here, and who have not asked for the next one: they will go on from here.
+    held: u32,
     /// Nothing is left to do from here, unless somebody adds to it.
     complete: bool,
     /// Whether all of that is in the journal.
@@ -87,7 +87,7 @@ impl Default for Node {
             fresh: false,
             running: false,
             awaited: false,
-            held: false,
+            held: 0,
             complete: false,
             saved: false,
         }
@@ -200,9 +200,14 @@ impl Tree {
         }
     }
 
-    /// A worker will go on from here, or not any more.
-    pub(super) fn hold(&mut self, id: NodeId, held: bool) {
-        self.nodes[id as usize].held = held;
+    /// A worker will go on from here.
+    pub(super) fn hold(&mut self, id: NodeId) {
+        self.nodes[id as usize].held += 1;
+    }
+
+    /// It does.
+    pub(super) fn let_go(&mut self, id: NodeId) {
+        self.nodes[id as usize].held -= 1;
     }
 
     /// A run goes on with a step of its own from a state from which none was taken.
@@ -295,7 +300,7 @@ impl Tree {
     /// Whether nothing is left to do from a state. If so it may be gone.
     pub(super) fn settle(&mut self, id: NodeId) -> bool {
         let node = self.node(id);
-        if node.running || node.held || node.open > 0 || (node.taken as usize) < node.children.len() {
+        if node.running || node.held > 0 || node.open > 0 || (node.taken as usize) < node.children.len() {
             return false;
         }
         if node.complete {
@@ -343,22 +348,22 @@ impl Tree {
         let node = self.node_mut(parent);
         let child = &mut node.children[place as usize];
         let Child::Live(letter, gone) = child else { unreachable!("raddle bug: gone twice") };
-        let (letter, gone) = (letter.clone(), *gone);
-        *child = Child::Done(letter);
+        let (more, gone) = (letter.more.take(), *gone);
+        *child = Child::Done(Letter { more, ..*letter });
         while let Some(Child::Done(_)) = node.children.get(node.done as usize) {
             node.done += 1;
         }
-        let mut left = vec![gone];
-        while let Some(id) = left.pop() {
+        let (mut left, mut next) = (Vec::new(), Some(gone));
+        while let Some(id) = next {
             self.retained -= 1;
             self.free.push(id);
             let node = self.node_mut(id);
             node.parent = NOBODY;
-            let children = node.children.drain(..);
-            left.extend(children.filter_map(|child| match child {
+            left.extend(node.children.drain(..).filter_map(|child| match child {
                 Child::Live(_, id) => Some(id),
                 _ => None,
             }));
+            next = left.pop();
         }
     }
 

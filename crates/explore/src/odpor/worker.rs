@@ -35,6 +35,8 @@ pub(super) struct Worker {
     /// The states before its steps, as far as the search has not left them for good; after that of the run that is
     /// under way, up to the end of its sequence.
     pub(super) nodes: Vec<NodeId>,
+    /// Whether it has not asked again since its last run: the last of them is held.
+    pub(super) holds: bool,
     /// So many first steps of the run that is under way are those of the last one.
     pub(super) known: usize,
     /// In the order of the later steps.
@@ -88,7 +90,8 @@ impl Worker {
         }
         self.reverse_races(tree, plan, trace);
         // Others may take what is left there meanwhile.
-        tree.hold(self.nodes[self.nodes.len() - 1], true);
+        tree.hold(self.nodes[self.nodes.len() - 1]);
+        self.holds = true;
         true
     }
 
@@ -134,8 +137,10 @@ impl Worker {
 
     /// Leaves the states of the last run from which nothing is left to do.
     pub(super) fn settle(&mut self, tree: &mut Tree) {
-        if let Some(&id) = self.nodes.last() {
-            tree.hold(id, false);
+        if let Some(&id) = self.nodes.last()
+            && core::mem::take(&mut self.holds)
+        {
+            tree.let_go(id);
         }
         while let Some(&id) = self.nodes.last()
             && tree.settle(id)

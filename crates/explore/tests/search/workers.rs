@@ -1,7 +1,7 @@
 //! Several workers on one search: whoever asks and whoever finishes when, together they run what one runs alone.
 
-use crate::classes::classes;
 use crate::bounded::key;
+use crate::classes::classes;
 use crate::common::{Explored, for_programs, listing, search};
 use raddle_explore::target::{Ask, Run, Target};
 use raddle_explore::{Batch, Dfs, Dpor, Exhausted, Explorer, Odpor, Pcb, Search, Systematic};
@@ -51,7 +51,12 @@ pub(crate) fn search_together(
     (runs, explorer.exhausted())
 }
 
-fn each_class_once(found: &[Explored], expected: &BTreeSet<u128>, whole: bool) -> Result<(), String> {
+/// Whether each class has one run; of those that were not cut, unless all must be `whole`.
+pub(crate) fn each_class_once(
+    found: &[Explored],
+    expected: &BTreeSet<u128>,
+    whole: bool,
+) -> Result<(), String> {
     let complete = found.iter().filter(|run| whole || run.digest.verdict != Verdict::Cut);
     let mut reached: Vec<u128> = complete.map(|run| run.digest.fingerprint).collect();
     reached.sort_unstable();
@@ -81,7 +86,8 @@ fn workers_of_odpor_run_every_partial_order_once() {
                 let most = 2 * runs.len() + 1;
                 let (found, exhausted) =
                     search_together(program, plan, Odpor::new(), workers, &mut rng, most);
-                each_class_once(&found, &expected, true).map_err(|why| format!("{workers} workers: {why}"))?;
+                each_class_once(&found, &expected, true)
+                    .map_err(|why| format!("{workers} workers: {why}"))?;
                 if exhausted == Exhausted::No && !runs.iter().any(|run| run.trace.log.reached.cut) {
                     return Err(String::from("odpor does not know that it is done"));
                 }

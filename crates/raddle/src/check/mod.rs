@@ -109,7 +109,9 @@ impl Check {
     }
 
     /// How many runs go on at the same time, each on a thread of its own; 1 by default. Apart from the
-    /// time it takes nothing depends on it: what is found, counted and learned is the same.
+    /// time it takes nothing depends on it: what is found, counted and learned is the same. For a search that
+    /// is true once it has run everything; if it ends earlier, which of its runs were made is a matter of chance.
+    /// `hapset` has one job always.
     ///
     /// Objects of raddle's that all runs share (in statics, or captured by the closure) allow one run at a
     /// time only; the report says so if that is why there was one job. Whatever else the runs share, such as

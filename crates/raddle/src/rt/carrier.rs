@@ -8,9 +8,9 @@
 //! cannot go on beside each other: once that is seen, one carrier does all.
 
 use super::jobs::{Deal, Pending};
+use super::searching::Shared;
 use super::slot::CarrierId;
 pub use super::worker::Body;
-use super::searching::Shared;
 use super::worker::{Command, Reply, Worker};
 use super::{Heart, panics, site};
 use raddle_explore::target::{
@@ -18,9 +18,9 @@ use raddle_explore::target::{
 };
 use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, TaskId, Trace, Verdict};
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How often the waiting side looks at the heart.

@@ -13,9 +13,9 @@ use raddle_engine::Engine;
 use raddle_explore::target::{CycleFound, Digest, EdgeFound, Learned, ObjectInfo, RaceFound, Run};
 use raddle_model::{ObjectId, Plan, Recorder, Rng, Tail, TaskId, Trace, Verdict, World};
 use raddle_policy::Planned;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SendError, Sender};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The program under test.
