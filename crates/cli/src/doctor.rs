@@ -2,6 +2,7 @@
 //! its own, since some of them crash where they do not work.
 
 use crate::cc::compiler::{Compiler, Language, on_path};
+use crate::native::Backend;
 use crate::output::{self, Format};
 use crate::problem::Problem;
 use crate::{EXIT_PROBLEM, Exit};
@@ -150,6 +151,20 @@ fn needed(checks: &[Check], compilers: &[Candidate]) -> Result<(), Problem> {
     ))
 }
 
+/// Which backend `--backend auto` takes, and why.
+fn backend(checks: &[Check]) -> (&'static str, String) {
+    let probed = checks.iter().find(|check| check.name == "fsgsbase").map(|check| check.result.clone());
+    match probed {
+        Some(Ok(found)) => (chosen(Ok(())), found),
+        Some(Err(why)) => (chosen(Err(why.clone())), why),
+        None => ("nothing", String::from("native programs cannot be run here")),
+    }
+}
+
+fn chosen(fibers: Result<(), String>) -> &'static str {
+    Backend::Auto.choose_if(fibers).map_or("nothing", |chosen| chosen.name())
+}
+
 fn text(checks: &[Check], compilers: &[Candidate], fit: &Result<(), Problem>) -> String {
     let mut out = String::from("This machine:\n");
     let width = checks.iter().map(|check| check.name.len()).max().unwrap_or(0);
@@ -180,8 +195,11 @@ fn text(checks: &[Check], compilers: &[Candidate], fit: &Result<(), Problem>) ->
         out.push_str("  ✗ none was found\n");
     }
     if fit.is_ok() {
+        let (backend, why) = backend(checks);
+        let _ = writeln!(out, "\nBackend: `auto` chooses {backend}, since {why}");
         out.push_str("\nUnmodified C and C++ programs can be built and run: raddle run prog.c\n");
-        match checks.iter().find(|check| check.result.is_err()) {
+        let broken = |check: &&Check| check.result.is_err() && check.name != "kernel-threads";
+        match checks.iter().find(broken) {
             None => out.push_str("What a run changes can be undone: many runs share a process.\n"),
             Some(check) => {
                 let _ =
@@ -193,6 +211,7 @@ fn text(checks: &[Check], compilers: &[Candidate], fit: &Result<(), Problem>) ->
 }
 
 fn json(checks: &[Check], compilers: &[Candidate], fit: &Result<(), Problem>) -> String {
+    let (backend, why) = backend(checks);
     let checks: Vec<_> = checks
         .iter()
         .map(|check| {
@@ -227,6 +246,8 @@ fn json(checks: &[Check], compilers: &[Candidate], fit: &Result<(), Problem>) ->
         .collect();
     let line = serde_json::json!({
         "schema": "raddle.doctor.v1",
+        "backend": backend,
+        "backend_why": why,
         "works": fit.is_ok(),
         "exit_code": if fit.is_ok() { 0 } else { EXIT_PROBLEM },
         "checks": checks,

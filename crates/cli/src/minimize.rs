@@ -1,5 +1,6 @@
 //! `raddle minimize`: the same failure with the fewest preemptions.
 
+use crate::native::Backend;
 use crate::output::{self, Format};
 use crate::problem::Problem;
 use crate::runner::Runner;
@@ -24,7 +25,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     let recorded = tool::read(&args.file)?;
-    let smaller = Runner::of(&recorded)?.minimize(&recorded, &args.file)?;
+    let smaller = Runner::of(&recorded, Backend::Auto)?.minimize(&recorded, &args.file)?;
     let beside = args.file.parent().unwrap_or(Path::new(""));
     let path = tool::minimized(args.out.as_deref().unwrap_or(beside), &args.file);
     output::write(&path, failure::encode(&smaller))?;

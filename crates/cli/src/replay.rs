@@ -1,5 +1,6 @@
 //! `raddle replay`: runs a recorded failure again, exactly, as often as wanted.
 
+use crate::native::Backend;
 use crate::output::{self, Format};
 use crate::problem::Problem;
 use crate::runner::Runner;
@@ -17,6 +18,9 @@ pub(crate) struct Args {
     /// How often
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     times: u64,
+    /// What the threads of a native program are. The run is the same with all of them
+    #[arg(long, value_enum, default_value_t)]
+    backend: Backend,
     /// For people or for tools
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -24,7 +28,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     let recorded = tool::read(&args.file)?;
-    let mut runner = Runner::of(&recorded)?;
+    let mut runner = Runner::of(&recorded, args.backend)?;
     let begun = Instant::now();
     let mut tally = Tally::default();
     for _ in 0..args.times {

@@ -1,7 +1,7 @@
 //! `raddle run`: runs a native program under control, again and again, each time under another interleaving.
 
 use crate::cc::program;
-use crate::native::{Beginning, Isolation, NativeTarget, Program, found};
+use crate::native::{Backend, Beginning, Isolation, NativeTarget, Program, found};
 use crate::output::{self, Format};
 use crate::problem::Problem;
 use crate::suppressed::Suppressed;
@@ -51,6 +51,9 @@ pub(crate) struct Args {
     /// What keeps runs apart
     #[arg(long, value_enum, default_value_t)]
     isolation: Isolation,
+    /// What the program's threads are. Runs are the same with all of them
+    #[arg(long, value_enum, default_value_t)]
+    backend: Backend,
     /// A function without arguments that is called in place of main
     #[arg(long, value_name = "FUNCTION")]
     entry: Option<String>,
@@ -144,10 +147,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
             (None, _) => Beginning::Process,
         },
         isolation: args.isolation,
+        backend: args.backend.choose()?,
         sharing: args.points == Points::Shared,
     };
     let strategy = raddle_policy::parse(&args.strategy).map_err(|error| Problem::new(error.message, ""))?;
     let mut suppressed = Suppressed::read(args.suppressions.as_deref())?;
+    program.backend.isolation(args.isolation)?;
+    let instead = program.backend.why.as_ref().map(|why| format!("kernel threads instead of fibers: {why}"));
     interrupt::listen();
     let target = NativeTarget::start(program, args.expect_exit)?.with_jobs(args.jobs as usize)?;
     let mut target = target.with_log(args.log.as_deref())?;
@@ -198,6 +204,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         ));
     }
     let mut figures = found::summary(&target, &search, &summary, &files, begun.elapsed().as_secs_f64());
+    figures.notes.extend(instead);
     figures.notes.extend(suppressed.notes());
     if matches!(strategy, raddle_policy::Strategy::Hapset { .. }) && args.jobs > 1 {
         let note = format!(

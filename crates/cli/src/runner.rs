@@ -2,7 +2,7 @@
 //! native programs under a server of their own.
 
 use crate::native::found::{BEGINNING, EXPECT_EXIT};
-use crate::native::{Beginning, Isolation, NativeTarget, Program};
+use crate::native::{Backend, Beginning, Isolation, NativeTarget, Program};
 use crate::problem::Problem;
 use raddle::tool::{self, LibraryTarget};
 use raddle_subjects::bug;
@@ -52,12 +52,14 @@ enum Task {
 }
 
 impl Runner {
-    pub(crate) fn of(file: &FailureFile) -> Result<Runner, Problem> {
+    pub(crate) fn of(file: &FailureFile, backend: Backend) -> Result<Runner, Problem> {
         let (package, test, executable, body, directory) = match &file.target {
             Target::Library { package, test, executable, body, directory } => {
                 (package, test, executable, body, directory)
             }
-            Target::Native { path, argv, env, stdin, .. } => return native(path, argv, env, stdin),
+            Target::Native { path, argv, env, stdin, .. } => {
+                return native(path, argv, env, stdin, backend);
+            }
         };
         if let Some(body) = body.strip_prefix(BODY_PREFIX).and_then(subject) {
             return Ok(Runner::Here(LibraryTarget::new(Arc::new(body), HANG)));
@@ -108,6 +110,7 @@ fn native(
     argv: &[Vec<u8>],
     env: &[(Vec<u8>, Vec<u8>)],
     stdin: &[u8],
+    backend: Backend,
 ) -> Result<Runner, Problem> {
     let word = |bytes: &[u8]| OsStr::from_bytes(bytes).to_owned();
     let path = PathBuf::from(word(path));
@@ -131,6 +134,7 @@ fn native(
         hang: HANG,
         beginning,
         isolation: Isolation::Fork,
+        backend: backend.choose()?,
         sharing: false,
     };
     Ok(Runner::Native(Box::new(NativeTarget::start(program, expected)?)))

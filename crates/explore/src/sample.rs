@@ -16,6 +16,9 @@ use raddle_policy::{Strategy, weights};
 /// Most runs in a batch.
 pub const BATCH_MAX: u64 = 4096;
 
+/// The same for strategies that learn nothing from batches: each costs the target something.
+const LONG_BATCH_MAX: u64 = 1 << 16;
+
 /// `coverage` records every run until so many in a row have covered nothing new.
 const STALE_MAX: u32 = 8;
 
@@ -76,7 +79,8 @@ impl Explorer for Sample {
         self.probe = true;
         let runs = self.next..self.next + self.size;
         // 1, 1, 2, 4, …
-        self.size = if self.next == 0 { 1 } else { (self.size * 2).min(BATCH_MAX) };
+        let most = if self.probes() { BATCH_MAX } else { LONG_BATCH_MAX };
+        self.size = if self.next == 0 { 1 } else { (self.size * 2).min(most) };
         Some(Batch::Sample { plan: self.plan.clone(), runs })
     }
 

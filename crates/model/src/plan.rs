@@ -50,6 +50,13 @@ pub enum Tail {
     Walks(Weights),
     /// Prefers what earlier runs have not covered.
     Coverage(Covered),
+    /// The task that ran last goes on; now and then one is held back.
+    Noise {
+        /// One in so many points is disturbed.
+        one_in: u32,
+        /// Most steps for which a task is held back.
+        strength: u32,
+    },
     /// The task that ran last goes on; else the next in turn.
     Stay,
     /// The same, except where a switch is wished for and possible.
@@ -338,6 +345,7 @@ impl Tail {
             Tail::Pos => "pos",
             Tail::Walks(_) => "walks",
             Tail::Coverage(_) => "coverage",
+            Tail::Noise { .. } => "noise",
             Tail::Stay => "stay",
             Tail::Wishes(_) => "wishes",
             Tail::Steps(_) => "steps",

@@ -1,8 +1,11 @@
 //! A thread of the program as a fiber: a stack, glibc's thread control block on top of it, and a switch that
-//! takes the `fs` register along, so that thread-local variables, `errno` and `pthread_self` stay right.
+//! takes the `fs` register along, so that thread-local variables, `errno` and `pthread_self` stay right. Where the
+//! processor cannot do that by itself a fiber has a kernel thread of its own (`turns`).
 
 use crate::libc::Libc;
 use crate::sys;
+use crate::turns::{self, Turns};
+use alloc::boxed::Box;
 use core::arch::{asm, naked_asm};
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -28,7 +31,12 @@ pub struct Fiber {
     // 56: what libc's resolver of names keeps for the thread
     resolver: usize,
     stack: Stack,
+    turns: Turns,
 }
+
+/// What is in place of the control words of a fiber that has a kernel thread of its own, which keeps them. No processor
+/// has such: so a switch to it leaves the quick way.
+const KERNEL_THREAD: u32 = 1 << 31;
 
 /// Control words that a function must leave as they were.
 #[repr(C)]
@@ -156,6 +164,7 @@ impl Fiber {
             result: CANCELED,
             resolver: 0,
             stack,
+            turns: Turns::default(),
         }
     }
 
@@ -166,16 +175,16 @@ impl Fiber {
         Fiber { sp, ip, control: Control::now(), start, ..Fiber::main() }
     }
 
-    /// A fiber that will call `start(argument)`. None if there is no memory for its thread-local variables.
-    /// It must not move once it has been switched to.
-    pub fn new(stack: Stack, start: usize, argument: usize, number: u32) -> Option<Fiber> {
+    /// A fiber that will call `start(argument)`. None if there is no memory for its thread-local variables, or no
+    /// kernel thread if it needs one.
+    pub fn new(stack: Stack, start: usize, argument: usize, number: u32) -> Option<Box<Fiber>> {
         let libc = crate::libc::get();
         let block = libc.control_block(stack.base as usize + stack.size);
         // SAFETY: the block lies in the mapping of the stack, which nobody uses.
         unsafe { libc.make_thread(block, FIRST_TID + number)? };
         let resolver = (block - libc.static_tls() - RESOLVER) & !63;
         let sp = resolver - 64;
-        Some(Fiber {
+        let mut fiber = Box::new(Fiber {
             sp: sp as u64,
             ip: entry as *const () as u64,
             fs: block as u64,
@@ -186,7 +195,21 @@ impl Fiber {
             result: CANCELED,
             resolver,
             stack,
-        })
+            turns: Turns::default(),
+        });
+        if turns::are_taken() {
+            fiber.control.mxcsr = KERNEL_THREAD;
+            // SAFETY: the stack and the control block are the fiber's own; it lives until it is buried.
+            let begun = unsafe {
+                fiber.turns.begin(sp, block, entry as *const () as usize, (&raw const *fiber) as usize)
+            };
+            if !begun {
+                // SAFETY: it never was.
+                unsafe { libc.bury_thread(block) };
+                return None;
+            }
+        }
+        Some(fiber)
     }
 
     /// The thread pointer, which is what the program knows as `pthread_t`.
@@ -214,6 +237,7 @@ impl Fiber {
     /// # Safety
     /// It must never run again.
     pub unsafe fn bury(&mut self) -> Stack {
+        self.turns.end();
         // SAFETY: passed on to the caller.
         unsafe { crate::libc::get().bury_thread(self.fs as usize) };
         self.fs = 0;
@@ -239,6 +263,8 @@ pub unsafe fn switch(from: *mut Fiber, to: *const Fiber) {
             "push rbx",
             "lea rax, [rip + 2f]",
             "mov rdx, [rsi + 16]",
+            // Before the next line, which may overwrite it.
+            "mov r8d, [rsi + 24]",
             "stmxcsr [rdi + 24]",
             "fnstcw [rdi + 28]",
             "mov [rdi], rsp",
@@ -246,7 +272,7 @@ pub unsafe fn switch(from: *mut Fiber, to: *const Fiber) {
             // Loading these takes long, and they are nearly always the same.
             "mov eax, [rdi + 24]",
             "movzx ecx, word ptr [rdi + 28]",
-            "cmp eax, [rsi + 24]",
+            "cmp eax, r8d",
             "jne 3f",
             "cmp cx, [rsi + 28]",
             "jne 3f",
@@ -255,17 +281,33 @@ pub unsafe fn switch(from: *mut Fiber, to: *const Fiber) {
             "mov rsp, [rsi]",
             "jmp [rsi + 8]",
             "3:",
+            "test r8d, r8d",
+            "js 5f",
             "ldmxcsr [rsi + 24]",
             "fldcw [rsi + 28]",
             "jmp 4b",
+            "5:",
+            "call {take_turns}",
             "2:",
             "pop rbx",
             "pop rbp",
+            take_turns = sym take_turns,
             inout("rdi") from => _,
             inout("rsi") to => _,
             out("r12") _, out("r13") _, out("r14") _, out("r15") _,
             clobber_abi("sysv64"),
         );
+    }
+}
+
+/// The switch for fibers that have kernel threads of their own.
+unsafe extern "C" fn take_turns(from: *mut Fiber, to: *const Fiber) {
+    // SAFETY: the caller's fibers. `from` is ours until the other's turn.
+    unsafe {
+        (*from).control.mxcsr = KERNEL_THREAD;
+        if !core::ptr::eq(from, to) {
+            (*from).turns.hand_over(&(*to).turns);
+        }
     }
 }
 

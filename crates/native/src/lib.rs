@@ -1,5 +1,5 @@
 //! The native front end: unmodified programs, compiled with a ThreadSanitizer pass and linked to our runtime.
-//! All threads of the program are fibers on one kernel thread, under the same engine and the same strategies as
+//! All threads of the program are fibers on one kernel thread, or kernel threads that take turns, under the same engine and the same strategies as
 //! everything else. This is the logic; `crates/runtime` gives it the names that programs are linked to.
 #![no_std]
 
@@ -32,5 +32,6 @@ pub mod site;
 pub mod sys;
 pub mod threads;
 pub mod time;
+pub mod turns;
 pub mod warm;
 pub mod watch;

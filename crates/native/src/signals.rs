@@ -4,6 +4,7 @@ use crate::run::{self, with};
 use crate::sys::{self, nr};
 use alloc::format;
 use alloc::string::String;
+use core::sync::atomic::{AtomicPtr, Ordering};
 
 const SEGV: i32 = 11;
 const FATAL: &[(i32, &str)] =
@@ -28,11 +29,20 @@ struct AlternateStack {
     size: usize,
 }
 
-/// Catches fatal signals from now on.
-pub fn watch_for_crashes() {
-    let stack = AlternateStack { base: sys::map(STACK, false), flags: 0, size: STACK };
+static STACK_BASE: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
+
+/// The calling kernel thread handles crashes on the stack for that. All have the same: one runs at a time, and whoever
+/// has come there ends the run.
+pub(crate) fn use_alternate_stack() {
+    let stack = AlternateStack { base: STACK_BASE.load(Ordering::Relaxed), flags: 0, size: STACK };
     // SAFETY: a structure of the kernel's layout that lives until the call returns; the stack lives for ever.
     unsafe { sys::call3(nr::SIGALTSTACK, (&raw const stack) as usize, 0, 0) };
+}
+
+/// Catches fatal signals from now on.
+pub fn watch_for_crashes() {
+    STACK_BASE.store(sys::map(STACK, false), Ordering::Relaxed);
+    use_alternate_stack();
     for &(signal, _) in FATAL {
         handle(signal, crashed as *const () as usize);
     }
@@ -88,6 +98,7 @@ unsafe extern "C" fn crashed(signal: i32, info: *const u8, context: *const u8) {
     if !run::active() {
         sys::exit(128 + signal);
     }
+    crate::reset::interrupted();
     // SAFETY: the kernel's structures, which live while the handler runs.
     let (address, pc) = unsafe {
         (info.add(FAULT_ADDRESS).cast::<usize>().read(), context.add(INSTRUCTION).cast::<usize>().read())

@@ -1,12 +1,13 @@
 //! System calls without libc: what libc offers for them is interposed, and would lead back to us.
 
 use core::arch::global_asm;
+use core::sync::atomic::AtomicU32;
 
 global_asm!(
     // The one place from which we make system calls, and return from signals: whoever watches the program's calls
     // (see `reset::guard`) tells ours apart by their address.
-    ".globl raddle_system_call, raddle_signal_return, raddle_calls_begin, raddle_calls_end",
-    ".hidden raddle_system_call, raddle_signal_return, raddle_calls_begin, raddle_calls_end",
+    ".globl raddle_system_call, raddle_signal_return, raddle_new_thread, raddle_calls_begin, raddle_calls_end",
+    ".hidden raddle_system_call, raddle_signal_return, raddle_new_thread, raddle_calls_begin, raddle_calls_end",
     "raddle_calls_begin:",
     // rdi: the number; rsi: six arguments.
     "raddle_system_call:",
@@ -24,6 +25,28 @@ global_asm!(
     "mov eax, 15",
     "syscall",
     "ud2",
+    // rdi: flags; rsi: stack; rdx: where its number is kept as long as it lives; rcx: thread pointer; r8: what the new
+    // thread calls with r9.
+    ".cfi_startproc",
+    "raddle_new_thread:",
+    "push r12",
+    ".cfi_adjust_cfa_offset 8",
+    "mov r10, rdx",
+    "mov r12, r8",
+    "mov r8, rcx",
+    "mov eax, 56",
+    "syscall",
+    "test rax, rax",
+    "jz 2f",
+    "pop r12",
+    ".cfi_adjust_cfa_offset -8",
+    "ret",
+    "2:",
+    ".cfi_undefined rip",
+    "xor ebp, ebp",
+    "mov rdi, r9",
+    "jmp r12",
+    ".cfi_endproc",
     "raddle_calls_end:",
 );
 
@@ -31,6 +54,14 @@ unsafe extern "C" {
     fn raddle_system_call(number: usize, args: *const usize) -> isize;
     /// Where a signal handler returns to.
     fn raddle_signal_return();
+    fn raddle_new_thread(
+        flags: usize,
+        stack: usize,
+        tid: usize,
+        fs: usize,
+        begin: usize,
+        argument: usize,
+    ) -> isize;
     static raddle_calls_begin: u8;
     static raddle_calls_end: u8;
 }
@@ -71,6 +102,7 @@ pub mod nr {
     pub const SOCKET: usize = 41;
     pub const CONNECT: usize = 42;
     pub const CLONE: usize = 56;
+    pub const EXIT: usize = 60;
     pub const WAIT4: usize = 61;
     pub const KILL: usize = 62;
     pub const FCNTL: usize = 72;
@@ -106,6 +138,52 @@ pub unsafe fn call(number: usize, args: [usize; 6]) -> isize {
 pub unsafe fn call3(number: usize, a: usize, b: usize, c: usize) -> isize {
     // SAFETY: passed on to the caller.
     unsafe { call(number, [a, b, c, 0, 0, 0]) }
+}
+
+/// A kernel thread that jumps to `begin` on `stack` with `argument` in its first register and this thread pointer. Its
+/// number is in `tid` as long as it lives. False if the system refuses.
+///
+/// # Safety
+/// Nobody else may use the stack or the thread pointer; `begin` never returns; `tid` must live as long as the thread.
+pub unsafe fn new_thread(
+    stack: usize,
+    fs: usize,
+    tid: *const AtomicU32,
+    begin: usize,
+    argument: usize,
+) -> bool {
+    const SHARES_ALL: usize = 0x100 | 0x200 | 0x400 | 0x800 | 0x40000;
+    const THREAD: usize = 0x10000;
+    const SET_POINTER: usize = 0x80000;
+    const TELL_NUMBER: usize = 0x0010_0000;
+    const CLEAR_NUMBER: usize = 0x0020_0000;
+    let flags = SHARES_ALL | THREAD | SET_POINTER | TELL_NUMBER | CLEAR_NUMBER;
+    // SAFETY: passed on to the caller.
+    unsafe { raddle_new_thread(flags, stack, tid as usize, fs, begin, argument) > 0 }
+}
+
+/// Waits until a word is no longer `value`, or for no reason. Wakers of other processes count, too.
+pub fn await_change(word: &AtomicU32, value: u32) {
+    const WAIT: usize = 0;
+    // SAFETY: the word lives until the call returns.
+    unsafe { call(nr::FUTEX, [word.as_ptr() as usize, WAIT, value as usize, 0, 0, 0]) };
+}
+
+/// Wakes whoever waits for a word to change.
+pub fn tell_change(word: &AtomicU32) {
+    const WAKE: usize = 1;
+    // SAFETY: the word is not even looked at.
+    unsafe { call3(nr::FUTEX, word.as_ptr() as usize, WAKE, 1) };
+}
+
+/// Sets which signals the calling kernel thread leaves waiting, and gives back which it did.
+pub fn swap_mask(mask: u64) -> u64 {
+    const SET: usize = 2;
+    let mut before = 0u64;
+    let (new, old) = ((&raw const mask) as usize, (&raw mut before) as usize);
+    // SAFETY: both sets live until the call returns.
+    unsafe { call(nr::SIGPROCMASK, [SET, new, old, size_of::<u64>(), 0, 0]) };
+    before
 }
 
 const PROT_READ_WRITE: usize = 3;

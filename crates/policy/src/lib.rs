@@ -8,6 +8,7 @@ extern crate alloc;
 mod contest;
 pub mod coverage;
 mod footprint;
+pub mod noise;
 pub mod pct;
 pub mod planned;
 pub mod pos;

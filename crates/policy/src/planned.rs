@@ -2,6 +2,7 @@
 //! end, never a fallback.
 
 use crate::coverage::Coverage;
+use crate::noise::Noise;
 use crate::pct::Pct;
 use crate::pos::Pos;
 use crate::random::Random;
@@ -35,6 +36,7 @@ enum AnyTail {
     Pos(Box<Pos>),
     Walks(Box<Walks>),
     Coverage(Box<Coverage>),
+    Noise(Box<Noise>),
     Stay(Stay),
     Wishes(Box<Wishful>),
     Steps(Box<Stepwise>),
@@ -50,6 +52,7 @@ macro_rules! each {
             AnyTail::Pos($policy) => $body,
             AnyTail::Walks($policy) => $body,
             AnyTail::Coverage($policy) => $body,
+            AnyTail::Noise($policy) => $body,
             AnyTail::Stay($policy) => $body,
             AnyTail::Wishes($policy) => $body,
             AnyTail::Steps($policy) => $body,
@@ -69,6 +72,7 @@ impl Planned {
             Tail::Pos => AnyTail::Pos(Box::new(Pos::new(rng))),
             Tail::Walks(weights) => AnyTail::Walks(Box::new(Walks::new(rng, weights.clone()))),
             Tail::Coverage(covered) => AnyTail::Coverage(Box::new(Coverage::new(rng, covered.clone()))),
+            &Tail::Noise { one_in, strength } => AnyTail::Noise(Box::new(Noise::new(rng, one_in, strength))),
             Tail::Stay => AnyTail::Stay(Stay),
             Tail::Wishes(wishes) => AnyTail::Wishes(Box::new(Wishful::new(wishes.clone()))),
             Tail::Steps(steps) => AnyTail::Steps(Box::new(Stepwise::new(steps.clone(), plan.seed))),

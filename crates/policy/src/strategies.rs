@@ -1,5 +1,6 @@
 //! The registry: every strategy that a user can name, with its parameters, and how a name is read.
 
+use crate::noise;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -27,6 +28,13 @@ pub enum Strategy {
     Walks,
     /// New switches first.
     Coverage,
+    /// Goes on, and holds tasks back now and then.
+    Noise {
+        /// One in so many points is disturbed.
+        one_in: u32,
+        /// Most steps for which a task is held back.
+        strength: u32,
+    },
     /// Every interleaving.
     Dfs,
     /// Every interleaving, in a random order.
@@ -119,6 +127,16 @@ pub fn strategies() -> &'static [Description] {
             strategy: Strategy::Coverage,
         },
         Description {
+            name: "noise",
+            summary: "the baseline: tasks run on, and are held back now and then for a few steps",
+            paper: "Stoller, RV 2002, loop approach; Edelstein et al., IBM Systems Journal 2002",
+            parameters: &[
+                ("every", "one in so many scheduling points is disturbed; default 10"),
+                ("strength", "most steps for which a task is held back; default 20"),
+            ],
+            strategy: Strategy::Noise { one_in: noise::ONE_IN, strength: noise::STRENGTH },
+        },
+        Description {
             name: "dfs",
             summary: "systematic: every interleaving, depth first",
             paper: "the baseline of all others",
@@ -179,6 +197,7 @@ impl Strategy {
             Strategy::Pos => "pos",
             Strategy::Walks => "walks",
             Strategy::Coverage => "coverage",
+            Strategy::Noise { .. } => "noise",
             Strategy::Dfs => "dfs",
             Strategy::RandomDfs => "random-dfs",
             Strategy::Pcb { .. } => "pcb",
@@ -202,6 +221,7 @@ impl Strategy {
             Strategy::Pos => Tail::Pos,
             Strategy::Walks => Tail::Walks(Weights::default()),
             Strategy::Coverage => Tail::Coverage(Covered::default()),
+            Strategy::Noise { one_in, strength } => Tail::Noise { one_in, strength },
             Strategy::Dfs
             | Strategy::RandomDfs
             | Strategy::Pcb { .. }
@@ -220,6 +240,7 @@ impl fmt::Display for Strategy {
                 write!(f, "pct:depth={depth}")?;
                 length.map_or(Ok(()), |length| write!(f, ",length={length}"))
             }
+            Strategy::Noise { one_in, strength } => write!(f, "noise:every={one_in},strength={strength}"),
             Strategy::Pcb { bound: Some(bound) } => write!(f, "pcb:bound={bound}"),
             Strategy::Hapset { training, bound } if training > 0 || bound.is_some() => {
                 write!(f, "hapset:training={training}")?;
@@ -285,6 +306,8 @@ fn set(strategy: &mut Strategy, key: &str, number: u64) {
     match strategy {
         Strategy::Pct { depth, .. } if key == "depth" => *depth = small.min(1_000),
         Strategy::Pct { length, .. } => *length = Some(number),
+        Strategy::Noise { one_in, .. } if key == "every" => *one_in = small,
+        Strategy::Noise { strength, .. } => *strength = small,
         Strategy::Hapset { training, .. } if key == "training" => *training = number,
         Strategy::Pcb { bound } | Strategy::Hapset { bound, .. } => *bound = Some(small),
         _ => {}
@@ -336,6 +359,9 @@ mod tests {
         assert_eq!(parse("hapset:bound=2,training=9").unwrap().to_string(), "hapset:training=9,bound=2");
         assert_eq!(strategy, Strategy::Pct { depth: 7, length: Some(50) });
         assert_eq!(parse(&strategy.to_string()), Ok(strategy));
+        let noise = Strategy::Noise { one_in: 3, strength: noise::STRENGTH };
+        assert_eq!(parse("noise:every=3"), Ok(noise));
+        assert_eq!(noise.to_string(), "noise:every=3,strength=20");
         assert_eq!(parse("pcb:bound=0"), Ok(Strategy::Pcb { bound: Some(0) }));
         assert_eq!(parse("pcb:bound=2").unwrap().to_string(), "pcb:bound=2");
     }

@@ -14,6 +14,8 @@ mod fsgsbase;
 mod glibc;
 #[cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 mod pages;
+#[cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
+mod turns;
 
 /// Something to find out.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +36,7 @@ pub const PROBES: &[Probe] = &[
     Probe {
         name: "fsgsbase",
         purpose: "switching between threads of the program without the kernel",
-        otherwise: "",
+        otherwise: "kernel threads that take turns (--backend threads): the same runs, many times slower, each in a process of its own",
         ask: fsgsbase::ask,
     },
     Probe {
@@ -42,6 +44,12 @@ pub const PROBES: &[Probe] = &[
         purpose: "threads of the program that have no kernel thread of their own",
         otherwise: "",
         ask: glibc::ask,
+    },
+    Probe {
+        name: "kernel-threads",
+        purpose: "threads of the program as kernel threads that take turns (--backend threads)",
+        otherwise: "fibers only",
+        ask: turns::ask,
     },
     Probe {
         name: "fork",
@@ -77,6 +85,18 @@ pub const PROBES: &[Probe] = &[Probe {
     otherwise: "",
     ask: || Err(String::from("native programs are controlled on Linux with glibc on x86-64 only")),
 }];
+
+/// Whether threads of a program can be fibers; if not, why. Asked in this process: it changes nothing.
+#[cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
+pub fn fibers() -> Result<(), String> {
+    fsgsbase::is_allowed()
+}
+
+/// Native programs are not controlled here at all.
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")))]
+pub fn fibers() -> Result<(), String> {
+    (PROBES[0].ask)().map(|_| ())
+}
 
 /// What the last system call says went wrong.
 #[cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]

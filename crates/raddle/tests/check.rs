@@ -9,7 +9,7 @@ fn explore(strategy: &str, body: fn()) -> Report {
     Check::new().strategy(strategy).out(out).explore(body).unwrap()
 }
 
-const STRATEGIES: [&str; 6] = ["random", "rapos", "pct", "pos", "walks", "coverage"];
+const STRATEGIES: [&str; 7] = ["random", "rapos", "pct", "pos", "walks", "coverage", "noise"];
 
 fn lost_update() {
     let sum = Arc::new(AtomicUsize::new(0));

@@ -7,7 +7,7 @@ use raddle::sync::{Arc, Condvar, Mutex};
 use raddle::{Check, Error, Report, thread};
 use std::sync::atomic::AtomicU64;
 
-const STRATEGIES: [&str; 6] = ["random", "rapos", "pct", "pos", "walks", "coverage"];
+const STRATEGIES: [&str; 7] = ["random", "rapos", "pct", "pos", "walks", "coverage", "noise"];
 
 fn check() -> Check {
     let out = std::env::temp_dir().join(format!("raddle-test-jobs-{}", std::process::id()));

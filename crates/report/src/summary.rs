@@ -88,6 +88,8 @@ pub struct Summary {
     pub unseen_probability: f64,
     /// HaPSet coverage, if it was asked for.
     pub hapset: Option<Hapset>,
+    /// What the threads of a native program were: `fibers`, `threads`.
+    pub backend: Option<String>,
     /// What has kept runs apart, where there is a choice.
     pub isolation: Option<Isolation>,
     /// One number for all that the runs were, in their order: equal campaigns have equal ones.

@@ -40,6 +40,7 @@ pub const SWEEPS: &[Sweep] = &[
     sweep("hapset_searches", 150, 3_000, "random small programs searched by hapset, against enumeration"),
     sweep("ok_runs", 1_000, 10_000, "runs of each correct program, per strategy, without a report"),
     sweep("shadow_runs", 3_000, 100_000, "random sequences of accesses, beside a model that keeps all"),
+    sweep("shadow_pages", 300, 20_000, "random sequences of large ranges, page by page and cell by cell"),
     sweep("native_bug_runs", 300, 10_000, "runs of each C and C++ program with a bug, per compiler"),
     sweep("blocking_runs", 20, 500, "runs of each call that waits, with a peer and without"),
     sweep(
@@ -50,6 +51,7 @@ pub const SWEEPS: &[Sweep] = &[
     ),
     sweep("determinism_plans", 20, 200, "plans of each of them"),
     sweep("determinism_repetitions", 5, 20, "campaigns with those plans, over five surroundings"),
+    sweep("backend_runs", 5, 300, "runs of each C and C++ program, as fibers and as kernel threads"),
     sweep("reset_runs", 20, 500, "runs of each C and C++ program, reset and in processes of their own"),
     sweep("reset_batch_runs", 60, 2_000, "the same with pages looked at every so many runs only"),
     sweep("reset_fault_runs", 40, 500, "the same for programs that do harm to themselves"),

@@ -44,6 +44,7 @@ pub fn renumber(plan: &Plan, mut site: impl FnMut(SiteId) -> SiteId) -> Plan {
         | Tail::Rapos
         | Tail::Pct { .. }
         | Tail::Pos
+        | Tail::Noise { .. }
         | Tail::Stay
         | Tail::None
         | Tail::Wishes(_)

@@ -4,7 +4,7 @@
 use raddle::{Check, Report};
 use raddle_subjects::{Expect, Program, bug, ok};
 
-const STRATEGIES: [&str; 6] = ["random", "rapos", "pct", "pos", "walks", "coverage"];
+const STRATEGIES: [&str; 7] = ["random", "rapos", "pct", "pos", "walks", "coverage", "noise"];
 
 fn explore(program: &Program, strategy: &str, runs: u64) -> Report {
     let out = std::env::temp_dir().join(format!("raddle-subjects-{}", std::process::id()));

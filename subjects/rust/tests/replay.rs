@@ -9,7 +9,7 @@ use raddle_model::{Decision, Dice, Divergence, Plan, Rng, Schedule, Tail, TaskId
 use raddle_subjects::{TABLE1, bug, fig1, ok};
 use std::collections::BTreeSet;
 
-const STRATEGIES: [&str; 7] = ["random", "rapos", "pct", "pct:depth=5", "pos", "walks", "coverage"];
+const STRATEGIES: [&str; 8] = ["random", "rapos", "pct", "pct:depth=5", "pos", "walks", "coverage", "noise"];
 
 /// Runs of the campaign that a plan is taken from.
 const CAMPAIGN_RUNS: u64 = 40;

@@ -128,6 +128,7 @@ pub(crate) fn summary(
         failures: files.iter().map(listed).collect(),
         warnings: summary.cycles.iter().map(|cycle| warning(native, cycle)).collect(),
         notes: Vec::new(),
+        backend: Some(native.program().backend.name().to_owned()),
         isolation: Some(native.isolation()),
         runs_digest: Some(native.runs_digest()),
         seconds,

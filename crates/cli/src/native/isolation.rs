@@ -62,6 +62,11 @@ pub(super) struct Alone {
 }
 
 impl Alone {
+    /// All runs have one.
+    pub(super) fn because(why: Option<String>) -> Alone {
+        Alone { why, ..Alone::default() }
+    }
+
     /// Takes note of one.
     pub(super) fn note(&mut self, reply: &Reply) {
         if reply.kind == reply::MOVED {

@@ -1,5 +1,6 @@
 //! Native programs: started once as a fork server, and run under plan after plan.
 
+mod backend;
 pub(crate) mod callers;
 pub(crate) mod found;
 mod isolation;
@@ -9,6 +10,7 @@ mod searching;
 mod server;
 mod target;
 
+pub(crate) use backend::Backend;
 pub(crate) use isolation::Isolation;
 pub(crate) use server::{Beginning, Program};
 pub(crate) use target::NativeTarget;

@@ -11,16 +11,17 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Runs that are asked for at a time: enough that asking costs nothing, few enough that nobody waits for long.
+/// Runs that each of several servers is asked for at a time: enough that asking costs nothing, few enough that nobody waits
+/// for long. One alone is asked for all: it tells of its runs in time, and can be told to stop.
 const BLOCK: u64 = 64;
 /// A server that does a block in less than this is asked for more at a time: asking costs something, too.
-const SHORT: Duration = Duration::from_millis(40);
+const SHORT: Duration = Duration::from_millis(100);
 const BLOCK_MAX: u64 = 1 << 14;
 
 /// The next block.
 fn next(runs: &mut Range<u64>, size: u64) -> Option<Range<u64>> {
     let start = runs.start;
-    runs.start = (start + size).min(runs.end);
+    runs.start = start.saturating_add(size).min(runs.end);
     (start < runs.end).then_some(start..runs.start)
 }
 
@@ -36,7 +37,7 @@ pub(super) fn sample(
         // Servers may still be at work for a batch that nobody waits for any more.
         return Ok(());
     }
-    let mut size = BLOCK;
+    let mut size = if servers.len() > 1 { BLOCK } else { u64::MAX };
     // Servers at work and how many runs they do, in the order of their blocks.
     let mut busy = VecDeque::new();
     for (at, server) in servers.iter_mut().enumerate() {

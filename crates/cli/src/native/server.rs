@@ -1,6 +1,7 @@
 //! The controller's side of a fork server: a program that was started and waits for plans. What the messages look
 //! like is said in `crates/native/src/server`.
 
+use super::backend::Chosen;
 use super::isolation::Isolation;
 use crate::interrupt;
 use crate::problem::Problem;
@@ -37,6 +38,8 @@ pub(crate) struct Program {
     pub(crate) beginning: Beginning,
     /// What keeps runs apart. Control does not begin with the process if main is called again in it.
     pub(crate) isolation: Isolation,
+    /// What its threads are.
+    pub(crate) backend: Chosen,
     /// Whether runs find out what is shared.
     pub(crate) sharing: bool,
 }
@@ -91,7 +94,8 @@ pub(super) struct Server {
     stream: BufReader<UnixStream>,
     hang: Duration,
     beginning: Beginning,
-    sharing: bool,
+    // Flags of all its requests.
+    flags: u32,
     stdout: PathBuf,
     stderr: PathBuf,
     // Holds the socket and what the program writes; removed at the end.
@@ -152,9 +156,9 @@ impl Server {
         let (hang, beginning) = (program.hang, program.beginning.clone());
         // Reports of quick runs come many at a time.
         let stream = BufReader::with_capacity(1 << 16, stream);
-        let sharing = program.sharing;
+        let flags = CAPTURED | program.backend.flags() | if program.sharing { SHARING } else { 0 };
         let mut server =
-            Server { child, stream, hang, beginning, sharing, stdout, stderr, _directory: directory };
+            Server { child, stream, hang, beginning, flags, stdout, stderr, _directory: directory };
         let ready = server.receive()?;
         if ready.kind != reply::READY {
             return Err(server.unfit(&ready));
@@ -201,8 +205,7 @@ impl Server {
             Beginning::Main => (FROM_MAIN, 0),
             Beginning::Entry(_, offset) => (FROM_MAIN, offset),
         };
-        let sharing = if self.sharing { SHARING } else { 0 };
-        let flags = CAPTURED | from_main | isolation.flags() | sharing;
+        let flags = self.flags | from_main | isolation.flags();
         let hang_ms = u32::try_from(self.hang.as_millis()).unwrap_or(u32::MAX);
         let mut message = Vec::with_capacity(REQUEST + plan.len());
         message.extend(kind.to_le_bytes());

@@ -51,7 +51,15 @@ pub(crate) struct NativeTarget {
 
 impl NativeTarget {
     /// Starts a program.
-    pub(crate) fn start(program: Program, expected_exit: Option<i32>) -> Result<NativeTarget, TargetError> {
+    pub(crate) fn start(
+        mut program: Program,
+        expected_exit: Option<i32>,
+    ) -> Result<NativeTarget, TargetError> {
+        let (isolation, why) = program
+            .backend
+            .isolation(program.isolation)
+            .map_err(|problem| TargetError { message: problem.to_string() })?;
+        program.isolation = isolation;
         let (samplers, recorder) = (vec![Server::start(&program)?], Server::start(&program)?);
         let modules = vec![program.path.clone()];
         Ok(NativeTarget {
@@ -63,7 +71,7 @@ impl NativeTarget {
             output: Default::default(),
             symbols: RefCell::default(),
             callers: BTreeMap::new(),
-            alone: Alone::default(),
+            alone: Alone::because(why),
             runs_digest: Wide::START,
             log: None,
         })

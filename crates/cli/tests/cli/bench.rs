@@ -68,12 +68,22 @@ fn hapset_gives_the_same_numbers_again() {
 #[test]
 fn native_measures_every_figure() {
     let scratch = scratch();
-    let arguments = "bench native --accesses 1000 --atomics 1000 --runs 20 --memory-runs 50 --format json";
+    let subjects = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects");
+    for file in ["bug/counter.c", "bug/counter.expect", "bug/pair.h", "ok/counter.c"] {
+        let to = scratch.path().join(file);
+        std::fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");
+        std::fs::copy(subjects.join(file), to).expect("a subject");
+    }
+    let arguments = "bench native --accesses 1000 --atomics 1000 --runs 20 --memory-runs 50 --reset-memory-runs 500 \
+                     --megabytes 2 --subjects . --format json";
     let json = run(scratch.path(), &arguments.split(' ').collect::<Vec<_>>()).expect_code(0).json();
     let figures = json["figures"].as_array().expect("figures");
-    assert_eq!((&json["schema"], figures.len()), (&"raddle.bench.native.v1".into(), 5), "{json}");
+    assert_eq!((&json["schema"], figures.len()), (&"raddle.bench.native.v1".into(), 8), "{json}");
+    assert_eq!(json["subjects"].as_array().map(Vec::len), Some(2), "{json}");
     assert!(figures.iter().all(|figure| figure["value"].is_number() && figure["met"].is_boolean()), "{json}");
-    assert!(!json["memory"].as_array().expect("memory").is_empty(), "{json}");
+    for memory in ["memory", "memory_reset"] {
+        assert!(!json[memory].as_array().expect("memory").is_empty(), "{json}");
+    }
 }
 
 #[test]
@@ -83,12 +93,12 @@ fn rstest_finds_both_bugs_with_all_kinds_of_points() {
         .expect_code(0)
         .json();
     let rows = json["rows"].as_array().expect("rows");
-    assert_eq!(rows.len(), 6, "{json}");
-    // Every access, what is shared, what is shared and unprotected.
-    for rows in rows.chunks(3) {
+    assert_eq!(rows.len(), 10, "{json}");
+    // Every access, what is shared, what is shared and unprotected; the baseline: the first and the last of these.
+    for rows in rows.chunks(5) {
         assert!(rows.iter().all(|row| row["found"] == 2), "{json}");
         let calls = |row: usize| rows[row]["calls_per_run"].as_f64().expect("a number");
-        let saves = calls(0) > calls(1) && calls(0) > calls(2);
+        let saves = calls(0) > calls(1) && calls(0) > calls(2) && calls(3) > calls(4);
         assert!(saves, "classification saves no scheduling calls: {json}");
     }
 }

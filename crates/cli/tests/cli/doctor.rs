@@ -10,7 +10,15 @@ fn what_the_tests_of_this_project_use_is_found() {
     assert_eq!((&json["schema"], &json["works"]), (&"raddle.doctor.v1".into(), &true.into()));
     let checks = json["checks"].as_array().expect("checks");
     let names: Vec<&str> = checks.iter().map(|check| check["name"].as_str().expect("a name")).collect();
-    let expected = ["fsgsbase", "glibc", "fork", "userfaultfd", "pagemap-scan", "syscall-user-dispatch"];
+    let expected = [
+        "fsgsbase",
+        "glibc",
+        "kernel-threads",
+        "fork",
+        "userfaultfd",
+        "pagemap-scan",
+        "syscall-user-dispatch",
+    ];
     assert_eq!(names, expected);
     assert!(
         checks.iter().all(|check| check["detail"].as_str().is_some_and(|detail| !detail.is_empty())),
@@ -26,6 +34,8 @@ fn what_the_tests_of_this_project_use_is_found() {
     let text = run(scratch.path(), &["doctor"]).expect_code(0).out;
     assert!(expected.iter().all(|name| text.contains(name)), "{text}");
     assert!(text.contains("What a run changes can be undone"), "{text}");
+    assert_eq!(json["backend"], "fibers");
+    assert!(text.contains("`auto` chooses fibers, since the thread pointer was moved"), "{text}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The same plans give the same runs on servers that were started anew, each with an address layout of its own, another
-//! environment, another directory and another name of the program.
+//! environment, another directory and another name of the program; one of them with kernel threads in place of fibers,
+//! and one beside a process that keeps a processor busy.
 
 use crate::expectation::{Subject, bugs, mended};
 use std::collections::BTreeSet;
@@ -8,6 +9,27 @@ use std::process::{Command, Stdio};
 
 /// Environments by their size, which moves the stack; each has its own directory and name.
 const SERVERS: [usize; 5] = [0, 1, 333, 4_000, 20_000];
+
+/// Which of them has kernel threads, and which has company.
+const WITH_THREADS: usize = 333;
+const WITH_LOAD: usize = 4_000;
+
+/// A process that does nothing, as fast as it can. It ends with this.
+struct Load(std::process::Child);
+
+impl Load {
+    fn start() -> Load {
+        let command = Command::new("sh").args(["-c", "while :; do :; done"]).stdin(Stdio::null()).spawn();
+        Load(command.expect("a shell"))
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        self.0.kill().expect("it runs until it is ended");
+        self.0.wait().expect("our own child");
+    }
+}
 
 /// Builds a subject as `raddle run` would.
 fn build(subject: &Subject, at: &Path) -> PathBuf {
@@ -40,7 +62,15 @@ fn log(subject: &Subject, program: &Path, at: &Path, server: usize) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_raddle"));
     command.args(["run", "--format", "json", "--stop-after", "0", "--time", "600", "--steps-max", "20000"]);
     command.args(["--hang-ms", "20000", "--runs", &raddle_tiers::size("determinism_plans").to_string()]);
-    command.args(&subject.options).arg("--out").arg(at.join("out")).arg("--log").arg(&log);
+    let backend = if server == WITH_THREADS { "threads" } else { "fibers" };
+    let _load = (server == WITH_LOAD).then(Load::start);
+    command
+        .args(["--backend", backend])
+        .args(&subject.options)
+        .arg("--out")
+        .arg(at.join("out"))
+        .arg("--log")
+        .arg(&log);
     command.arg(&name).args(&subject.arguments);
     let output = surrounded(command, at, server).output().expect("the command starts");
     let code = output.status.code();

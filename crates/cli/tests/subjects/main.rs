@@ -1,6 +1,7 @@
 //! The subjects in C and C++: every bug is found, of its kind and at its lines, and nothing is found in what is mended;
 //! with gcc and with clang.
 
+mod backends;
 mod determinism;
 mod expectation;
 

@@ -145,6 +145,7 @@ pub fn call(number: usize, args: [usize; 6]) -> isize {
         // SAFETY: what the program asks for.
         return unsafe { sys::call(number, args) };
     };
+    outside.undo.anything = true;
     let place = BY_NUMBER.get(number).copied().unwrap_or(0);
     let rule = if place == 0 { None } else { Some(RULES[place as usize - 1].1) };
     let may = match rule {
@@ -373,7 +374,7 @@ fn block(args: [usize; 6], mask: &mut u64) -> isize {
             _ => return INVALID,
         } & !NEVER;
         if let Some(outside) = outside() {
-            outside.undo.masked = true;
+            (outside.undo.anything, outside.undo.masked) = (true, true);
         }
     }
     if old != 0 {

@@ -94,6 +94,13 @@ pub(crate) fn at_first_choice() -> Option<u64> {
     outside().map(|outside| outside.errand.seed(outside.number))
 }
 
+/// A signal has come that the run will end with: what is blocked meanwhile must be let through again.
+pub(crate) fn interrupted() {
+    if let Some(outside) = outside() {
+        outside.undo.anything = true;
+    }
+}
+
 /// The run is over, and what came of it is published.
 pub(crate) fn over() {
     end(End::Reported);
@@ -113,7 +120,7 @@ fn end(how: End) {
 }
 
 /// Most runs between two scans.
-const BATCH_MAX: u32 = 32;
+const BATCH_MAX: u32 = 128;
 
 /// The other side. Not after every run are all pages looked at: those that were written before are put back, and some
 /// runs later a scan shows whether that was all. If not, what was not put back may have changed the runs in between, and
@@ -196,7 +203,9 @@ fn one(outside: &mut Outside) -> bool {
         outside.late.moved(has_output);
         go_in(outside);
     }
-    outside.undo.all();
+    if outside.undo.all() {
+        outside.errand.soiled();
+    }
     moves
 }
 

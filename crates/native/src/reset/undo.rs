@@ -19,6 +19,8 @@ type Action = [usize; 4];
 /// What must be put back.
 #[derive(Debug)]
 pub(super) struct Undo {
+    /// Whether there may be anything: a run that makes no system call and is not interrupted changes memory alone.
+    pub(super) anything: bool,
     maps: [(usize, usize); MAPS_MAX],
     maps_count: usize,
     forbidden: [(usize, usize); FORBIDDEN_MAX],
@@ -44,6 +46,7 @@ pub(super) struct Undo {
 impl Undo {
     pub(super) const fn new() -> Undo {
         Undo {
+            anything: false,
             maps: [(0, 0); MAPS_MAX],
             maps_count: 0,
             forbidden: [(0, 0); FORBIDDEN_MAX],
@@ -73,10 +76,8 @@ impl Undo {
             }
             sys::call(nr::SIGPROCMASK, [0, 0, (&raw mut self.mask) as usize, 8, 0, 0]);
             let mut free_from = 0;
-            for fd in 0..DESCRIPTORS {
-                if !is_open(fd) {
-                    continue;
-                }
+            let open = Open::now();
+            for fd in (0..DESCRIPTORS).filter(|&fd| open.has(fd)) {
                 self.inherited[fd / 64] |= 1 << (fd % 64);
                 if fd > free_from {
                     self.add_gap(free_from as u32, fd as u32 - 1);
@@ -102,6 +103,7 @@ impl Undo {
 
     /// Remembers a mapping; false if that is one too many.
     pub(super) fn mapped(&mut self, address: usize, size: usize) -> bool {
+        self.anything = true;
         let size = size.next_multiple_of(4096);
         let room = self.maps_count < MAPS_MAX;
         if room {
@@ -119,6 +121,7 @@ impl Undo {
 
     /// Remembers pages that were made inaccessible; false if that is one too many.
     pub(super) fn forbidden(&mut self, address: usize, size: usize) -> bool {
+        self.anything = true;
         // What the run has mapped goes as a whole.
         if self.is_of_run(address, size) {
             return true;
@@ -138,11 +141,15 @@ impl Undo {
 
     /// A descriptor that a run has left behind or taken away.
     pub(super) fn difference(&self) -> Option<usize> {
-        (0..DESCRIPTORS).find(|&fd| is_open(fd) != self.is_inherited(fd))
+        let open = Open::now();
+        (0..DESCRIPTORS).find(|&fd| open.has(fd) != self.is_inherited(fd))
     }
 
-    /// Puts everything back.
-    pub(super) fn all(&mut self) {
+    /// Puts everything back. False if there was nothing.
+    pub(super) fn all(&mut self) -> bool {
+        if !core::mem::take(&mut self.anything) {
+            return false;
+        }
         const SET: usize = 2;
         const READ_WRITE: usize = 3;
         // SAFETY: the run is over, so nobody uses what goes.
@@ -175,13 +182,34 @@ impl Undo {
             // A run may end inside a signal handler.
             sys::call(nr::SIGPROCMASK, [SET, (&raw const self.mask) as usize, 0, 8, 0, 0]);
         }
+        true
     }
 }
 
-fn is_open(fd: usize) -> bool {
-    const GET_FLAGS: usize = 1;
-    // SAFETY: a question.
-    unsafe { sys::call3(nr::FCNTL, fd, GET_FLAGS, 0) >= 0 }
+/// Which descriptors are open. One call tells of all, where the limit allows it: the kernel says of those which are not
+/// that they cannot be waited for.
+struct Open {
+    polls: [u64; DESCRIPTORS],
+    all: bool,
+}
+
+impl Open {
+    fn now() -> Open {
+        let mut polls: [u64; DESCRIPTORS] = core::array::from_fn(|fd| fd as u64);
+        // SAFETY: the list lives until the call returns.
+        let all = unsafe { sys::call3(nr::POLL, polls.as_mut_ptr() as usize, DESCRIPTORS, 0) >= 0 };
+        Open { polls, all }
+    }
+
+    fn has(&self, fd: usize) -> bool {
+        const NONE: u64 = 0x20;
+        const GET_FLAGS: usize = 1;
+        if self.all {
+            return self.polls[fd] >> 48 & NONE == 0;
+        }
+        // SAFETY: a question.
+        unsafe { sys::call3(nr::FCNTL, fd, GET_FLAGS, 0) >= 0 }
+    }
 }
 
 /// Signals that wait for their being let through would come in the next run.

@@ -3,12 +3,13 @@
 
 use super::outbox::Outbox;
 use super::shared::{self, Shared};
-use super::{CAPTURED, CHECKED, FROM_MAIN, Request, SHARING, die_with_parent, reply, request};
+use super::{CAPTURED, CHECKED, FROM_MAIN, Request, SHARING, THREADS, die_with_parent, reply, request};
 use crate::run::{self, Run, with};
 use crate::sharing::Sharing;
 use crate::signals;
 use crate::site::Modules;
 use crate::sys::{self, nr};
+use crate::turns;
 use core::sync::atomic::Ordering;
 use raddle_analysis::LockOrder;
 use raddle_model::hash::mix;
@@ -22,6 +23,7 @@ const CLOSE_EVERY: u64 = 256;
 
 /// Makes ready for the runs of a request.
 pub(super) fn prepare(request: &Request, modules: Modules) {
+    turns::take(request.flags & THREADS != 0);
     run::prepare(Run::new(&request.plan, modules), &request.plan, request.kind == request::RECORD);
     if request.flags & SHARING != 0 {
         run::with(|run| {

@@ -82,6 +82,8 @@ pub const RESET: u32 = 8;
 pub const CHECKED: u32 = 16;
 /// Request flag: runs find out what is shared, for `--points shared`.
 pub const SHARING: u32 = 32;
+/// Request flag: each thread of the program is a kernel thread. Goes with none of [`REPEATED`] and [`RESET`].
+pub const THREADS: u32 = 256;
 
 /// A variable that the loader looks at, and the value by which we know that the controller has set it: all calls are
 /// bound to what they call before the program begins, and not again in each run.
@@ -215,6 +217,9 @@ impl Server {
         loop {
             let Some(request) = self.receive() else { sys::exit(0) };
             let Some(request) = request else { continue };
+            if request.flags & THREADS == 0 && !crate::turns::fibers_suffice() {
+                self.outbox.despair(b"fibers need the instruction wrfsbase, which the kernel does not allow");
+            }
             copies::prepare(&request, modules.clone());
             let mut number = request.first;
             while number < request.last && !self.is_stopped() {

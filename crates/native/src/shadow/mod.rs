@@ -15,12 +15,16 @@
 //! whether the memory may be touched: what is given back or given out anew is forgotten here.
 
 mod cell;
+mod even;
+#[cfg(test)]
+mod even_tests;
 #[cfg(test)]
 mod tests;
 
 use crate::pages::{PAGE, Pages, Zeros};
 use alloc::vec::Vec;
 use cell::{Cell, GRANULE, Key, POINT};
+use even::{CELLS, Even};
 use raddle_analysis::clocks::{Clocks, Epoch};
 use raddle_model::{SiteId, TaskId};
 
@@ -102,7 +106,7 @@ impl Findings {
 }
 
 /// The cells of a page.
-struct Page([Cell; PAGE / GRANULE]);
+struct Page([Cell; CELLS]);
 
 // SAFETY: numbers, of which 0 says that there is nothing.
 unsafe impl Zeros for Page {}
@@ -111,6 +115,8 @@ unsafe impl Zeros for Page {}
 #[derive(Default, Debug)]
 pub struct Shadow {
     pages: Pages<Page>,
+    // Pages of which all cells are the same.
+    even: Even,
     // What accesses of the running task have in common until it releases; 0, which no record has, if that is not
     // known or nobody may look quickly.
     now: u64,
@@ -133,6 +139,7 @@ impl Shadow {
             // SAFETY: cells stay where they are.
             unsafe { (*cell).clear() };
         }
+        self.even.clear();
         self.now = 0;
         self.thrown_out = 0;
     }
@@ -157,17 +164,58 @@ impl Shadow {
     /// Whether nothing would come of a plain access by the running task, since it has done the same before.
     #[inline(always)]
     pub fn has<const SIZE: usize, const WRITE: bool>(&self, address: usize, site: SiteId) -> bool {
-        let offset = address % GRANULE;
-        let Some(page) = self.pages.near(address) else { return false };
-        if offset + SIZE > GRANULE {
+        // What lies across two granules, or could, is not looked for.
+        if SIZE > GRANULE {
             return false;
         }
+        let Some(page) = self.pages.near::<SIZE>(address) else { return false };
+        let offset = address & (GRANULE - SIZE);
         let key = Key::new(self.now, offset, SIZE, How { write: WRITE, atomic: false });
         page.0[address % PAGE / GRANULE].has::<WRITE>(key, offset, site)
     }
 
     /// Notes an access at a time of its task's clock, and tells of the records that nothing orders before it.
     pub fn access(&mut self, access: &Access, time: i32, clocks: &Clocks, findings: &mut Findings) {
+        if access.size >= PAGE || !self.even.is_empty() {
+            return self.access_pages(access, time, clocks, findings);
+        }
+        self.access_cells(access, time, clocks, findings);
+    }
+
+    /// The same page by page: whole pages whose cells are the same are done with by one of these.
+    #[cold]
+    fn access_pages(&mut self, access: &Access, time: i32, clocks: &Clocks, findings: &mut Findings) {
+        let (mut at, end) = (access.address, access.address + access.size);
+        while at < end {
+            let upto = end.min((at / PAGE + 1) * PAGE);
+            let part = Access { address: at, size: upto - at, ..*access };
+            if part.size < PAGE || !self.access_page(&part, time, clocks, findings) {
+                let used = if self.reusable { Some(&mut self.used) } else { None };
+                self.even.part(at, &mut self.pages, used);
+                self.access_cells(&part, time, clocks, findings);
+            }
+            at = upto;
+        }
+    }
+
+    /// False, and nothing has happened, if the cells of a page are different, or would be.
+    fn access_page(&mut self, access: &Access, time: i32, clocks: &Clocks, findings: &mut Findings) -> bool {
+        let Access { address, how, task, site, point, .. } = *access;
+        let Some(mut cell) = self.even.get(address, &mut self.pages) else { return false };
+        let site = SiteId(site.0 | if point { POINT } else { 0 });
+        let key = Key::new(Key::of(task, time), 0, GRANULE, how);
+        let (races, shared) = (findings.races.len(), findings.shared.clone());
+        if cell.note(key, 0, site, clocks.heard(task), self.thrown_out, findings) {
+            // Another record is thrown out in each cell.
+            findings.races.truncate(races);
+            findings.shared = shared;
+            return false;
+        }
+        self.even.set(address, cell);
+        true
+    }
+
+    fn access_cells(&mut self, access: &Access, time: i32, clocks: &Clocks, findings: &mut Findings) {
         let Access { address, size, how, task, site, point } = *access;
         let site = SiteId(site.0 | if point { POINT } else { 0 });
         let now = Key::of(task, time);
@@ -191,6 +239,15 @@ impl Shadow {
 
     /// The memory is given out anew: what was done to it before concerns nobody.
     pub fn forget(&mut self, start: usize, size: usize) {
+        if !self.even.is_empty() {
+            self.even.forget(start, start + size);
+            for edge in [start, start + size] {
+                if !edge.is_multiple_of(PAGE) {
+                    let used = if self.reusable { Some(&mut self.used) } else { None };
+                    self.even.part(edge, &mut self.pages, used);
+                }
+            }
+        }
         self.pages.each(start, start + size, |page, cells| {
             let from = start.max(page) - page;
             let upto = (start + size).min(page + PAGE) - page;

@@ -92,6 +92,7 @@ fn every_class_has_a_positive_probability() {
             ("random", Tail::Random),
             ("rapos", Tail::Rapos),
             ("pos", Tail::Pos),
+            ("noise", Tail::Noise { one_in: 3, strength: 4 }),
             ("walks", Tail::Walks(learned)),
             ("walks taught wrongly", Tail::Walks(wrong)),
         ] {

@@ -4,6 +4,7 @@ mod classes;
 mod coverage;
 mod fairness;
 mod fig1;
+mod noise;
 mod pct_bound;
 mod pos;
 mod rapos_release;

@@ -252,6 +252,7 @@ pub(crate) fn report(
         notes,
         seconds,
         weak_orders: summary.weak_orders,
+        backend: None,
         isolation: None,
         runs_digest: None,
     };

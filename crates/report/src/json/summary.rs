@@ -20,6 +20,7 @@ struct Line<'a> {
     distinct_partial_orders_exact: bool,
     unseen_probability: f64,
     hapset: Option<Hapset<'a>>,
+    backend: Option<&'a str>,
     isolation: Option<Isolation<'a>>,
     runs_digest: Option<String>,
     exhausted: bool,
@@ -112,6 +113,7 @@ pub fn summary(summary: &Summary) -> String {
             growth: &hapset.growth,
             file: hapset.file.as_deref(),
         }),
+        backend: summary.backend.as_deref(),
         isolation: summary.isolation.as_ref().map(|isolation| Isolation {
             name: &isolation.name,
             alone: isolation.alone.iter().map(|(call, runs)| (call.as_str(), *runs)).collect(),

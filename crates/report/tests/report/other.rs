@@ -15,6 +15,7 @@ fn summary() -> Summary {
         distinct_exact: true,
         unseen_probability: 0.0213,
         hapset: None,
+        backend: None,
         isolation: None,
         runs_digest: None,
         exhausted: Exhausted::No,
@@ -150,6 +151,7 @@ fn a_summary_for_tools_is_one_line() {
     let value: serde_json::Value = serde_json::from_str(&line).unwrap();
     expect![[r#"
         {
+          "backend": null,
           "distinct_partial_orders": 1234,
           "distinct_partial_orders_exact": true,
           "exhausted": false,

@@ -82,6 +82,10 @@ enum Tail {
         timeouts_max: u32,
         random: bool,
     },
+    Noise {
+        one_in: u32,
+        strength: u32,
+    },
 }
 
 /// An access that conflicts with one of another task.
@@ -136,6 +140,7 @@ impl From<&raddle_model::Tail> for Tail {
                 sites: numbers(sites),
                 pairs: pairs.iter().map(|&(from, to)| (from.0, to.0)).collect(),
             },
+            &Model::Noise { one_in, strength } => Tail::Noise { one_in, strength },
             Model::Stay => Tail::Stay,
             Model::None => Tail::None,
             Model::Wishes(Wishes { switches, choices }) => Tail::Wishes {
@@ -175,6 +180,7 @@ impl From<Tail> for raddle_model::Tail {
                 sites: sites(seen),
                 pairs: pairs.into_iter().map(|(from, to)| (SiteId(from), SiteId(to))).collect(),
             }),
+            Tail::Noise { one_in, strength } => Model::Noise { one_in, strength },
             Tail::Stay => Model::Stay,
             Tail::None => Model::None,
             Tail::Wishes { switches, choices } => {

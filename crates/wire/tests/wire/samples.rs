@@ -62,6 +62,7 @@ pub(crate) fn tails() -> Vec<(&'static str, Tail)> {
         ("rapos", Tail::Rapos),
         ("pct", Tail::Pct { depth: 3, length: 1_000 }),
         ("pos", Tail::Pos),
+        ("noise", Tail::Noise { one_in: 10, strength: 20 }),
         (
             "walks",
             Tail::Walks(Weights {

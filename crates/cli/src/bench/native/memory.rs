@@ -1,4 +1,4 @@
-//! Whether memory stays flat: what a campaign and the program under it hold, early and late.
+//! Whether memory and descriptors stay flat: what a campaign and the program under it hold, early and late.
 
 use super::workshop::{Workshop, read};
 use crate::problem::Problem;
@@ -7,21 +7,23 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-/// Memory at some point of a campaign.
+/// What is held at some point of a campaign.
 #[derive(Clone, Copy, Serialize)]
 pub(super) struct Sample {
     /// About so many runs had been done.
     pub(super) runs: u64,
-    /// What all processes together held.
+    /// Memory that all processes together held.
     pub(super) bytes: u64,
+    /// Descriptors that they had open.
+    pub(super) descriptors: u64,
 }
 
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Looks at a campaign of the small program from outside: the most at a time within each quarter.
-pub(super) fn watch(workshop: &Workshop, runs: u64) -> Result<Vec<Sample>, Problem> {
-    let mut command = workshop.controlled("small", 0, runs, "fork")?;
+pub(super) fn watch(workshop: &Workshop, runs: u64, isolation: &str) -> Result<Vec<Sample>, Problem> {
+    let mut command = workshop.controlled("small", 0, runs, isolation)?;
     command.stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child =
         command.spawn().map_err(|error| Problem::new(format!("raddle could not be started: {error}"), ""))?;
@@ -34,15 +36,16 @@ pub(super) fn watch(workshop: &Workshop, runs: u64) -> Result<Vec<Sample>, Probl
         child.wait_with_output().map_err(|error| Problem::new(format!("raddle did not end: {error}"), ""))?;
     let done = read(&output)?["runs"].as_u64().unwrap_or(0);
     let quarter = seen.len().div_ceil(4).max(1);
-    let most = |(index, part): (usize, &[u64])| Sample {
+    let most = |(index, part): (usize, &[[u64; 2]])| Sample {
         runs: done * ((index + 1) * quarter).min(seen.len()) as u64 / seen.len() as u64,
-        bytes: part.iter().copied().max().unwrap_or(0),
+        bytes: part.iter().map(|held| held[0]).max().unwrap_or(0),
+        descriptors: part.iter().map(|held| held[1]).max().unwrap_or(0),
     };
     Ok(seen.chunks(quarter).enumerate().map(most).collect())
 }
 
-/// Resident memory of a process and everything it has started.
-fn tree(process: u32) -> u64 {
+/// Resident memory and open descriptors of a process and everything it has started.
+fn tree(process: u32) -> [u64; 2] {
     let folder = Path::new("/proc").join(process.to_string());
     let text = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
     let status = text("status");
@@ -50,5 +53,6 @@ fn tree(process: u32) -> u64 {
     let kilobytes: u64 = line.and_then(|line| line.trim().split(' ').next()?.parse().ok()).unwrap_or(0);
     let children = text(&format!("task/{process}/children"));
     let children = children.split_ascii_whitespace().filter_map(|child| child.parse().ok());
-    kilobytes * 1024 + children.map(tree).sum::<u64>()
+    let descriptors = std::fs::read_dir(folder.join("fd")).map_or(0, |entries| entries.count() as u64);
+    children.map(tree).fold([kilobytes * 1024, descriptors], |[a, b], [c, d]| [a + c, b + d])
 }

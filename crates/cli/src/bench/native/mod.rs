@@ -6,6 +6,7 @@
 //! by the clock on the wall: on a machine that has other things to do they are too few.
 
 mod memory;
+mod reset;
 mod workshop;
 
 use crate::bench::grid::{Grid, number, thousands};
@@ -13,6 +14,7 @@ use crate::output::{self, Format};
 use crate::problem::Problem;
 use crate::{Exit, progress};
 use serde::Serialize;
+use std::path::PathBuf;
 use workshop::{Build, Workshop};
 
 /// What controlling an unmodified program costs, beside gcc's own ThreadSanitizer
@@ -30,6 +32,15 @@ pub(crate) struct Args {
     /// Runs of the campaign whose memory is watched
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(10..))]
     memory_runs: u64,
+    /// The same under reset
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(10..))]
+    reset_memory_runs: u64,
+    /// Megabytes of the program that fills its heap before it makes threads
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
+    megabytes: u64,
+    /// A folder with subjects (`bug`, `ok`), each of which is run under fork and under reset
+    #[arg(long, value_name = "DIR")]
+    subjects: Option<PathBuf>,
     /// For people or for tools
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -56,13 +67,16 @@ struct Results {
     schema: &'static str,
     figures: Vec<Figure>,
     memory: Vec<memory::Sample>,
+    memory_reset: Vec<memory::Sample>,
+    /// Runs a second of each, the worst ratio first.
+    subjects: Vec<reset::Row>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     if cfg!(debug_assertions) {
         eprintln!("raddle: take figures with cargo run --release -- bench native");
     }
-    let bar = progress::bar(6, "bench native");
+    let bar = progress::bar(8, "bench native");
     let step = |what: &'static str| {
         bar.set_message(what);
         bar.inc(1);
@@ -88,12 +102,20 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     };
     let (forked, repeated) = (runs(args.runs, "fork")?, runs(20 * args.runs, "in-process")?);
     let sanitized = 1.0 / workshop.alone(Build::Sanitizer, "small", 0)?;
+    let small = reset::of_program(&workshop, "small", 0, [args.runs, 10 * args.runs])?;
+    let heap_runs = [(args.runs / 400).max(10), args.runs / 10];
+    let heap = reset::of_program(&workshop, "heap", args.megabytes, heap_runs)?;
+    step("subjects");
+    let subjects = args.subjects.as_deref().map(|folder| reset::of_subjects(&workshop, folder));
+    let subjects = subjects.transpose()?.unwrap_or_default();
     step("memory");
-    let memory = memory::watch(&workshop, args.memory_runs)?;
+    let memory = memory::watch(&workshop, args.memory_runs, "fork")?;
+    step("memory under reset");
+    let memory_reset = memory::watch(&workshop, args.reset_memory_runs, "reset")?;
     bar.finish_and_clear();
     // Both hooks of an access, without what the loop itself costs.
     let hooks = |build: f64| (build - plain).max(0.0) / 2.0;
-    let figures = vec![
+    let mut figures = vec![
         at_most("hook without a switch", hooks(controlled), (hooks(empty), "a hook that only returns"), 3.0),
         // Every second operation of two equal tasks under `random` switches; what one without costs is known.
         at_least(
@@ -105,8 +127,17 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         at_most("an access in single-threaded code", controlled, (sanitizer, "gcc's ThreadSanitizer"), 1.0),
         rate("runs a second, two threads, fork", forked, sanitized, 5_000.0),
         rate("runs a second, two threads, in-process", repeated, sanitized, 300_000.0),
+        Figure {
+            reference: Some(small.fork),
+            reference_is: "fork",
+            ..rate("runs a second, two threads, reset", small.reset, 0.0, 100_000.0)
+        },
+        times("runs a second with a large heap, reset", heap, 10.0),
     ];
-    let results = Results { schema: "raddle.bench.native.v1", figures, memory };
+    figures.extend(
+        subjects.first().map(|worst| times("runs a second of the worst subject, reset", worst.pair, 20.0)),
+    );
+    let results = Results { schema: "raddle.bench.native.v1", figures, memory, memory_reset, subjects };
     match args.format {
         Format::Human => output::print(&text(&results)),
         Format::Json => {
@@ -127,6 +158,20 @@ fn rate(what: &'static str, value: f64, reference: f64, goal: f64) -> Figure {
         goal,
         goal_is: "at least",
         met: value >= goal,
+    }
+}
+
+/// So many runs a second under reset, beside those under fork.
+fn times(what: &'static str, pair: reset::Pair, goal: f64) -> Figure {
+    Figure {
+        what,
+        value: pair.reset,
+        unit: "",
+        reference: Some(pair.fork),
+        reference_is: "fork",
+        goal,
+        goal_is: "times as many, at least",
+        met: pair.ratio() >= goal,
     }
 }
 
@@ -172,9 +217,25 @@ fn text(results: &Results) -> String {
             String::from(if figure.met { "yes" } else { "no" }),
         ]);
     }
-    let mut memory = Grid::new(["runs", "memory of the processes"]);
-    for sample in &results.memory {
-        memory.row([thousands(sample.runs as i64), format!("{:.1} MB", sample.bytes as f64 / 1e6)]);
+    let mut memory = Grid::new(["under", "runs", "memory of the processes", "open descriptors"]);
+    for (isolation, samples) in [("fork", &results.memory), ("reset", &results.memory_reset)] {
+        for sample in samples {
+            memory.row([
+                isolation.to_owned(),
+                thousands(sample.runs as i64),
+                format!("{:.1} MB", sample.bytes as f64 / 1e6),
+                sample.descriptors.to_string(),
+            ]);
+        }
     }
-    format!("{}\nmemory of one campaign\n\n{}", grid.text(), memory.text())
+    let mut text = format!("{}\nmemory of one campaign\n\n{}", grid.text(), memory.text());
+    if !results.subjects.is_empty() {
+        let mut subjects = Grid::new(["subject", "fork", "reset", "ratio"]);
+        for row in &results.subjects {
+            let ratio = format!("{:.1}×", row.pair.ratio());
+            subjects.row([row.name.clone(), number(row.pair.fork), number(row.pair.reset), ratio]);
+        }
+        text += &format!("\nruns a second of the subjects\n\n{}", subjects.text());
+    }
+    text
 }

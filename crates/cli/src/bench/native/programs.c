@@ -69,6 +69,25 @@ static void *step(void *unused) {
     return unused;
 }
 
+/* A list of many megabytes that is there before the threads are. */
+struct node {
+    struct node *next;
+    char fill[1000];
+};
+
+static struct node *list;
+
+static void fill(void) {
+    for (long i = 0; i < count * 1000; i++) {
+        struct node *node = malloc(sizeof *node);
+        if (!node)
+            abort();
+        memset(node->fill, (int)i, sizeof node->fill);
+        node->next = list;
+        list = node;
+    }
+}
+
 /* Two kernel threads on one processor that hand over to each other by a futex, and how long that takes. */
 static atomic_int turn;
 
@@ -155,6 +174,9 @@ int main(int argc, char **argv) {
         tell(file, shortest(what));
     } else if (!strcmp(what, "small")) {
         both(step, step);
+    } else if (!strcmp(what, "heap")) {
+        fill();
+        both(step, step);
     } else if (!strcmp(what, "pace")) {
         tell(file, pace());
     } else if (!strcmp(what, "handoff")) {
@@ -165,7 +187,7 @@ int main(int argc, char **argv) {
             return 2;
         tell(file, handoff());
     } else {
-        fprintf(stderr, "accesses, atomics, atomics-of-one, small, pace or handoff, and a number\n");
+        fprintf(stderr, "accesses, atomics, atomics-of-one, small, heap, pace or handoff, and a number\n");
         return 2;
     }
     return 0;

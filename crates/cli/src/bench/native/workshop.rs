@@ -84,7 +84,7 @@ impl Workshop {
     fn compile(&self, program: &str, words: &[&str], variables: &[(&str, &OsStr)]) -> Result<(), Problem> {
         let mut command = Command::new(program);
         command.args(words).current_dir(self.directory.path()).envs(variables.iter().copied());
-        finished(&mut command, 0).map(|_| ())
+        finished(&mut command, &[0]).map(|_| ())
     }
 
     /// Seconds of the program by itself, the best of some.
@@ -110,14 +110,14 @@ impl Workshop {
     fn output(&self, build: Build, what: &str, count: u64) -> Result<Output, Problem> {
         let mut command = Command::new(self.path(build.name()));
         command.args([what, &count.to_string()]);
-        finished(&mut command, 0)
+        finished(&mut command, &[0])
     }
 
     /// What the program tells of itself under control: the least that any of some runs has told.
     pub(super) fn told(&self, what: &str, count: u64) -> Result<f64, Problem> {
         let file = self.path(what);
         let mut command = self.controlled(what, count, RUNS, "fork")?;
-        finished(command.arg(&file), 0)?;
+        finished(command.arg(&file), &[0])?;
         let text = std::fs::read_to_string(&file).map_err(|error| {
             Problem::new(format!("{what} told nothing: {error}"), "this is a bug of raddle")
         })?;
@@ -133,12 +133,28 @@ impl Workshop {
         runs: u64,
         isolation: &str,
     ) -> Result<Command, Problem> {
-        let mut command = Command::new(me()?);
-        command.args(["run", "--format", "json", "--time", "600", "--steps-max", "1000000000"]);
-        command.args(["--isolation", isolation]);
-        command.args(["--runs", &runs.to_string(), "--out"]).arg(self.path("out"));
-        command.arg(self.path(Build::Raddle.name())).args([what, &count.to_string()]).stdin(Stdio::null());
+        let mut command = self.campaign(runs, isolation)?;
+        command.args(["--steps-max", "1000000000"]);
+        command.arg(self.path(Build::Raddle.name())).args([what, &count.to_string()]);
         Ok(command)
+    }
+
+    /// The command that runs a program so often; the program is missing yet.
+    pub(super) fn campaign(&self, runs: u64, isolation: &str) -> Result<Command, Problem> {
+        let mut command = Command::new(me()?);
+        command.args(["run", "--format", "json", "--time", "600", "--isolation", isolation]);
+        command.args(["--runs", &runs.to_string(), "--out"]).arg(self.path("out")).stdin(Stdio::null());
+        Ok(command)
+    }
+
+    /// Builds another program, as `raddle run` does.
+    pub(super) fn build(&self, source: &Path, flags: &[String]) -> Result<PathBuf, Problem> {
+        let program = self.path("subject");
+        let mut command = Command::new(me()?);
+        let is_c = source.extension().is_some_and(|extension| extension == "c");
+        command.arg(if is_c { "cc" } else { "c++" }).args(["-O0", "-g", "-pthread"]).args(flags);
+        finished(command.arg(source).arg("-o").arg(&program), &[0])?;
+        Ok(program)
     }
 
     /// A figure of such runs, the least of some or the greatest.
@@ -150,7 +166,7 @@ impl Workshop {
     ) -> Result<f64, Problem> {
         let mut best = f64::NAN;
         for _ in 0..TRIES {
-            let value = read(&finished(&mut command()?, 0)?)?[figure].as_f64().unwrap_or(f64::NAN);
+            let value = read(&finished(&mut command()?, &[0])?)?[figure].as_f64().unwrap_or(f64::NAN);
             best = better(best, value);
         }
         Ok(best)
@@ -168,13 +184,13 @@ fn me() -> Result<PathBuf, Problem> {
     std::env::current_exe().map_err(|error| Problem::new(format!("raddle does not find itself: {error}"), ""))
 }
 
-/// Runs a command to its end; any other code than the expected is a problem.
-pub(super) fn finished(command: &mut Command, code: i32) -> Result<Output, Problem> {
+/// Runs a command to its end; any other code than those expected is a problem.
+pub(super) fn finished(command: &mut Command, codes: &[i32]) -> Result<Output, Problem> {
     let name = Path::new(command.get_program()).display().to_string();
     let output = command.stdin(Stdio::null()).output().map_err(|error| {
         Problem::new(format!("{name} could not be started: {error}"), "is gcc installed?")
     })?;
-    if output.status.code() == Some(code) {
+    if output.status.code().is_some_and(|code| codes.contains(&code)) {
         return Ok(output);
     }
     let said =

@@ -1,19 +1,20 @@
 //! `raddle bench rstest`: what Stoller's paper (RV 2002) left as future experiments. How many scheduling calls a run has,
 //! how many switches its counterexample, and what it costs, if the scheduler is called at every access, if it is called
-//! only at synchronization and at accesses to what is shared, and if only at what is shared and unprotected.
+//! only at synchronization and at accesses to what is shared, and if only at what is shared and unprotected. Beside the
+//! paper's semaphore approach (`random`) stands its loop approach (`noise`), the baseline.
 //!
 //! Subjects are the paper's Clean and Fund Managers, written in C. The set of shared locations grows from run to run, as
 //! runs show what is shared: each experiment begins with none.
 
 use crate::bench::grid::{Grid, number};
 use crate::cc::program;
-use crate::native::{Beginning, Isolation, NativeTarget, Program};
+use crate::native::{Backend, Beginning, Isolation, NativeTarget, Program};
 use crate::output::{self, Format};
 use crate::problem::Problem;
 use crate::{Exit, progress};
 use raddle_explore::campaign::{self, Limits};
 use raddle_explore::sample::Sample;
-use raddle_model::{Plan, PointSet, Tail};
+use raddle_model::{Plan, PointSet};
 use serde::Serialize;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -43,6 +44,7 @@ const HEADER: (&str, &str) = ("pair.h", include_str!("../../../../../subjects/bu
 #[derive(Serialize)]
 struct Row {
     subject: &'static str,
+    strategy: &'static str,
     points: &'static str,
     experiments: u64,
     /// In how many of them the bug was found.
@@ -60,9 +62,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     let scratch = tempfile::tempdir().map_err(place)?;
     output::write(&scratch.path().join(HEADER.0), HEADER.1)?;
     let choices = [
-        ("every access", PointSet::everything(), false),
-        ("shared", PointSet::default(), true),
-        ("shared, unprotected", PointSet::default(), false),
+        ("random", "every access", PointSet::everything(), false),
+        ("random", "shared", PointSet::default(), true),
+        ("random", "shared, unprotected", PointSet::default(), false),
+        ("noise", "every access", PointSet::everything(), false),
+        ("noise", "shared, unprotected", PointSet::default(), false),
     ];
     let bar = progress::bar((SUBJECTS.len() * choices.len()) as u64 * args.experiments, "bench rstest");
     let mut rows = Vec::new();
@@ -70,11 +74,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         let source = scratch.path().join(file);
         output::write(&source, text)?;
         let built = program::fit(&source)?.path;
-        for (points, set, sharing) in &choices {
-            bar.set_message(format!("{subject}, {points}"));
-            let mut row = Row::new(subject, points, args.experiments);
+        for (strategy, points, set, sharing) in &choices {
+            bar.set_message(format!("{subject}, {strategy}, {points}"));
+            let mut row = Row::new(subject, strategy, points, args.experiments);
             for seed in 0..args.experiments {
-                row.add(experiment(&built, seed, set, *sharing, args.runs)?);
+                row.add(experiment(&built, strategy, seed, set, *sharing, args.runs)?);
                 bar.inc(1);
             }
             rows.push(row.mean());
@@ -102,6 +106,7 @@ struct Experiment {
 
 fn experiment(
     path: &Path,
+    strategy: &str,
     seed: u64,
     points: &PointSet,
     sharing: bool,
@@ -114,12 +119,13 @@ fn experiment(
         hang: Duration::from_secs(5),
         beginning: Beginning::Process,
         isolation: Isolation::Fork,
+        backend: Backend::Auto.choose()?,
         sharing,
     };
     let mut target = NativeTarget::start(program, None)?;
-    let strategy = raddle_policy::parse("random").map_err(|error| Problem::new(error.message, ""))?;
+    let strategy = raddle_policy::parse(strategy).map_err(|error| Problem::new(error.message, ""))?;
     let mut explorer =
-        Sample::new(strategy, Plan { points: points.clone(), ..Plan::new(seed, Tail::Random) });
+        Sample::new(strategy, Plan { points: points.clone(), ..Plan::new(seed, strategy.tail()) });
     let limits = Limits { runs, stop_after: 1, races: false };
     let begun = Instant::now();
     let summary = campaign::run(&mut target, &mut explorer, &limits, &mut || false, &mut |_| ())?;
@@ -137,9 +143,10 @@ fn experiment(
 }
 
 impl Row {
-    fn new(subject: &'static str, points: &'static str, experiments: u64) -> Row {
+    fn new(subject: &'static str, strategy: &'static str, points: &'static str, experiments: u64) -> Row {
         Row {
             subject,
+            strategy,
             points,
             experiments,
             found: 0,
@@ -178,7 +185,7 @@ impl Row {
 
 fn text(rows: &[Row]) -> String {
     let head = [
-        "subject, points",
+        "subject, strategy, points",
         "found",
         "runs to bug",
         "calls a run",
@@ -189,7 +196,7 @@ fn text(rows: &[Row]) -> String {
     let mut grid = Grid::new(head);
     for row in rows {
         grid.row([
-            format!("{}, {}", row.subject, row.points),
+            format!("{}, {}, {}", row.subject, row.strategy, row.points),
             format!("{}/{}", row.found, row.experiments),
             number(row.runs_to_bug),
             number(row.calls_per_run),
@@ -199,7 +206,7 @@ fn text(rows: &[Row]) -> String {
         ]);
     }
     format!(
-        "means over the experiments that found the bug, strategy `random`, one process for each run; the time of a run includes\n\
+        "means over the experiments that found the bug, one process for each run; the time of a run includes\n\
          starting the program once for each experiment and repeating the failing run for its report\n\n{}",
         grid.text()
     )

@@ -30,6 +30,7 @@ pub(crate) fn tails() -> Vec<Tail> {
         Tail::Rapos,
         Tail::Pct { depth: 3, length: 20 },
         Tail::Pos,
+        Tail::Noise { one_in: 3, strength: 4 },
         Tail::Walks(Weights::default()),
         Tail::Coverage(Covered::default()),
         Tail::Stay,
