@@ -207,7 +207,10 @@ impl Tree {
         ops: &[Vec<(u32, Op)>],
     ) {
         // What the last task is about to do is what it did next, or would have done.
-        let next = |task: TaskId| ops[task.index()].iter().find(|(event, _)| *event >= picked.event);
+        let next = |task: TaskId| {
+            let own = &ops[task.index()];
+            own.get(own.partition_point(|(event, _)| *event < picked.event))
+        };
         let goes_on = current.filter(|&task| {
             picked.enabled.contains(task) && next(task).is_some_and(|(_, op)| !op.offers_processor())
         });
