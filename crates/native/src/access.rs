@@ -4,7 +4,7 @@
 use crate::blocks::{Blocks, Deed, Fault, Freed};
 use crate::calls;
 use crate::objects::WORD;
-use crate::run::{Run, active, arrive, with, with_active};
+use crate::run::{GLANCE, Run, active, arrive, with, with_active};
 use crate::shadow::{Access, How};
 use alloc::format;
 use alloc::vec;
@@ -22,39 +22,26 @@ const FREED_MAX: usize = 4096;
 /// A plain access of a size that is known to the compiler, about to happen.
 #[inline(always)]
 pub fn access_of<const SIZE: usize, const WRITE: bool>(address: usize, pc: usize) {
-    if active() && !with_active(|run| run.is_known::<SIZE, WRITE>(address, pc)) {
+    let Some(site) = GLANCE.site(pc) else { return access(address, SIZE, WRITE, pc) };
+    if GLANCE.count() {
+        return look(address, SIZE, WRITE, pc);
+    }
+    // What the running task has done before is of no interest.
+    if !with_active(|run| run.engine.analysis().shadow.has::<SIZE, WRITE>(address, site)) {
         look(address, SIZE, WRITE, pc);
     }
 }
 
 /// A plain access to memory, about to happen.
-#[inline(always)]
+#[inline(never)]
 pub fn access(address: usize, size: usize, write: bool, pc: usize) {
     if active() {
-        with_active(|run| run.count());
+        GLANCE.count();
         look(address, size, write, pc);
     }
 }
 
 impl Run {
-    /// One more access without a scheduling point. True if there were too many.
-    #[inline(always)]
-    fn count(&mut self) -> bool {
-        self.calm = self.calm.wrapping_sub(1);
-        self.calm == 0
-    }
-
-    /// Counts the access. Whether it is one that the running task has done before, and so of no interest.
-    #[inline(always)]
-    fn is_known<const SIZE: usize, const WRITE: bool>(&mut self, address: usize, pc: usize) -> bool {
-        let restless = self.count();
-        let shadow = &self.engine.analysis().shadow;
-        match self.modules.near_site(pc) {
-            Some(site) => !restless && shadow.has::<SIZE, WRITE>(address, site),
-            None => false,
-        }
-    }
-
     /// Whether accesses from a site are scheduling points in this plan.
     #[inline]
     fn is_point(&self, site: SiteId) -> bool {
@@ -85,9 +72,9 @@ fn look(address: usize, size: usize, write: bool, pc: usize) {
     }
     // While there is one task only, nothing comes of it unless the memory must not be touched.
     let allowed = with(|run| {
-        if run.calm == 0 {
+        if GLANCE.calm.get() == 0 {
             crate::server::beat(run.running, SiteId::UNKNOWN);
-            run.calm = QUIET_MAX;
+            GLANCE.calm.set(QUIET_MAX);
         }
         run.blocks.check(address, size)
     });
@@ -100,7 +87,7 @@ fn look(address: usize, size: usize, write: bool, pc: usize) {
 fn look_closely(address: usize, size: usize, write: bool, pc: usize) {
     let (site, point, restless) = with(|run| {
         let site = run.site(pc);
-        (site, run.is_point(site), run.calm == 0)
+        (site, run.is_point(site), GLANCE.calm.get() == 0)
     });
     if point || restless {
         arrive_at_memory(address, size, write, site);

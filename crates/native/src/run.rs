@@ -18,7 +18,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::cell::UnsafeCell;
+use core::cell::{Cell, UnsafeCell};
 use core::sync::atomic::{AtomicBool, Ordering};
 use raddle_engine::{Engine, Next};
 use raddle_model::objects::State;
@@ -29,6 +29,47 @@ use raddle_policy::Planned;
 
 /// Whether this process is a run under control. Otherwise everything is passed on to libc.
 pub static ACTIVE: AtomicBool = AtomicBool::new(false);
+
+/// What every plain access looks at first, side by side.
+pub(crate) struct Glance {
+    /// Where the executable's code begins.
+    base: Cell<usize>,
+    /// How far it goes; 0 while the process is not under control, so that no access comes from there.
+    extent: Cell<usize>,
+    /// Plain accesses that are left before one is a scheduling point in any case.
+    pub(crate) calm: Cell<u32>,
+}
+
+// SAFETY: as for `Slot`.
+unsafe impl Sync for Glance {}
+
+pub(crate) static GLANCE: Glance =
+    Glance { base: Cell::new(0), extent: Cell::new(0), calm: Cell::new(QUIET_MAX) };
+
+impl Glance {
+    /// The site of a return address, if that lies in the executable and the process is under control.
+    #[inline(always)]
+    pub(crate) fn site(&self, pc: usize) -> Option<SiteId> {
+        let offset = pc.wrapping_sub(self.base.get());
+        (offset < self.extent.get()).then_some(SiteId(offset as u32))
+    }
+
+    /// One more access without a scheduling point. True if there were too many.
+    #[inline(always)]
+    pub(crate) fn count(&self) -> bool {
+        self.calm.set(self.calm.get().wrapping_sub(1));
+        self.calm.get() == 0
+    }
+}
+
+fn set_active(active: bool) {
+    ACTIVE.store(active, Ordering::Relaxed);
+    // SAFETY: see `Slot`; nobody is in `with` here.
+    let run = unsafe { (*RUN.0.get()).as_ref() };
+    let (base, extent) = run.filter(|_| active).map_or((0, 0), |run| run.modules.executable());
+    GLANCE.base.set(base);
+    GLANCE.extent.set(extent);
+}
 
 /// Equal laps of a loop that only looks before its task is held back. Locks and waits of libraries look a few times
 /// before they sleep (C++'s `atomic::wait` sixteen times): held back earlier they would never come to that.
@@ -94,8 +135,6 @@ pub struct Run {
     pub(crate) spare: Vec<Stack>,
     /// Where the policy is asked; the engine has the same.
     pub(crate) points: PointSet,
-    // Plain accesses that are left before one is a scheduling point in any case.
-    pub(crate) calm: u32,
     // Whether there has ever been a second task.
     pub(crate) several: bool,
     // Whether the policy is yet to be asked while there is more than one task.
@@ -131,14 +170,15 @@ pub fn active() -> bool {
 
 /// From now on the program runs by itself: this process is a copy that nobody looks at.
 pub fn deactivate() {
-    ACTIVE.store(false, Ordering::Relaxed);
+    set_active(false);
 }
 
 /// Does something that may call libc, uncontrolled.
 pub fn aside<R>(work: impl FnOnce() -> R) -> R {
-    let before = ACTIVE.swap(false, Ordering::Relaxed);
+    let before = active();
+    set_active(false);
     let result = work();
-    ACTIVE.store(before, Ordering::Relaxed);
+    set_active(before);
     result
 }
 
@@ -173,7 +213,8 @@ pub fn prepare(mut run: Run, plan: &Plan, record: bool) {
 
 /// The run that was prepared begins.
 pub fn begin() {
-    ACTIVE.store(true, Ordering::Relaxed);
+    GLANCE.calm.set(QUIET_MAX);
+    set_active(true);
 }
 
 /// The task does `op` when its turn has come. Says how that ended.
@@ -274,7 +315,6 @@ impl Run {
             stacks: Vec::new(),
             spare: Vec::new(),
             points: PointSet::default(),
-            calm: QUIET_MAX,
             several: false,
             choice_ahead: false,
             keys: Vec::new(),
@@ -295,7 +335,7 @@ impl Run {
         self.threads.push(Thread::new(Box::new(Fiber::main_on(stack, start)), None));
         self.running = TaskId::MAIN;
         self.objects.clear();
-        self.calm = QUIET_MAX;
+        GLANCE.calm.set(QUIET_MAX);
         self.several = false;
         self.futexes = Queue::default();
         self.waiters = Waiters::default();
@@ -317,7 +357,7 @@ impl Run {
 
     /// Whether this access is a scheduling point only because there was none for too long.
     fn is_forced(&self, op: &Op) -> bool {
-        self.calm == 0 && matches!(op.kind, Kind::CellRead | Kind::CellWrite)
+        GLANCE.calm.get() == 0 && matches!(op.kind, Kind::CellRead | Kind::CellWrite)
     }
 
     fn turn(&mut self, op: Op) -> Turn {
@@ -330,7 +370,7 @@ impl Run {
             let outcome = self.engine.perform(me, op);
             return if self.engine.verdict().is_some() { Turn::Over } else { Turn::Mine(outcome) };
         }
-        self.calm = QUIET_MAX;
+        GLANCE.calm.set(QUIET_MAX);
         if let Some(maker) = self.threads[me.index()].maker.take() {
             // Others see what it is about to do before anybody goes on.
             self.engine.announce(me, op);
@@ -375,7 +415,7 @@ impl Run {
             return None;
         }
         crate::server::beat(me, plain.site);
-        self.calm = QUIET_MAX;
+        GLANCE.calm.set(QUIET_MAX);
         Some(self.engine.arrive_blindly(me, plain))
     }
 

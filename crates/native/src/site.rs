@@ -141,6 +141,11 @@ impl Modules {
         self.base
     }
 
+    /// The same, and how far they go.
+    pub(crate) fn executable(&self) -> (usize, usize) {
+        (self.base, self.extent)
+    }
+
     /// All of them, in the order of their numbers.
     pub fn all(&self) -> &[Module] {
         &self.all
@@ -148,7 +153,7 @@ impl Modules {
 
     /// The site of a return address, if that lies in the executable.
     #[inline(always)]
-    pub fn near_site(&self, address: usize) -> Option<SiteId> {
+    fn near_site(&self, address: usize) -> Option<SiteId> {
         let offset = address.wrapping_sub(self.base);
         (offset < self.extent).then_some(SiteId(offset as u32))
     }

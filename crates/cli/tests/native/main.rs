@@ -11,6 +11,7 @@ mod determinism;
 mod isolation;
 mod late;
 mod points;
+mod printing;
 mod reset;
 mod searches;
 mod support;

@@ -104,13 +104,15 @@ impl Cell {
     #[inline(always)]
     pub(super) fn has<const IS_WRITE: bool>(&self, key: Key, offset: usize, site: SiteId) -> bool {
         // A read after one's own write shows nothing that the write does not.
-        let differs = self.keys[Key::home(offset)].0 ^ key.0;
+        let home = Key::home(offset);
+        let differs = self.keys[home].0 ^ key.0;
         let differs = if IS_WRITE { differs } else { differs & !WRITE };
-        differs == 0 && self.knows(site)
+        // Mostly the site is that of the last access or of the one before.
+        differs == 0 && (self.sites[home] == site || self.sites[RECORDS + home] == site || self.knows(site))
     }
 
     /// Whether an access from this site has been here.
-    #[inline(always)]
+    #[inline]
     fn knows(&self, site: SiteId) -> bool {
         let sites = self.sites.as_ptr().cast::<__m128i>();
         // SAFETY: eight numbers, aligned as the cell is; these instructions are part of the architecture.
@@ -141,11 +143,14 @@ impl Cell {
         self.sites[SITES - 1] == RACY
     }
 
-    /// A record is about to be replaced: its site is kept as long as there is room.
-    fn keep(&mut self, site: SiteId) {
-        if site != SiteId::UNKNOWN && !self.sites[RECORDS..].contains(&site) {
-            let free = self.sites[RECORDS..].iter().position(|&kept| kept == SiteId::UNKNOWN);
-            self.sites[RECORDS + free.unwrap_or(0)] = site;
+    /// A record is about to be replaced: its site is kept as long as there is room, where an access at `home` looks
+    /// first if that is free.
+    fn keep(&mut self, site: SiteId, home: usize) {
+        let kept = &mut self.sites[RECORDS..];
+        if site != SiteId::UNKNOWN && !kept.contains(&site) {
+            let free = |place: &usize| kept[*place] == SiteId::UNKNOWN;
+            let place = [home, 0, 1, 2, 3].into_iter().find(free);
+            kept[place.unwrap_or(0)] = site;
         }
     }
 
@@ -231,7 +236,7 @@ impl Cell {
             // Whoever is unordered with what is ordered before a write is unordered with the write, too.
             if ordered && (key.0 & WRITE != 0 || old.same_task(key)) && key.covers(old) {
                 if self.sites[at] != site {
-                    self.keep(self.sites[at]);
+                    self.keep(self.sites[at], home);
                 }
                 self.keys[at] = Key::NONE;
                 self.sites[at] = SiteId::UNKNOWN;
@@ -240,7 +245,7 @@ impl Cell {
         }
         // One's own home is never the one to be thrown out: the latest access is there.
         let at = place.unwrap_or((home + 1 + thrown_out % (RECORDS - 1)) % RECORDS);
-        self.keep(self.sites[at]);
+        self.keep(self.sites[at], home);
         self.keys[at] = key;
         self.sites[at] = site;
         self.swap(at, home);

@@ -164,11 +164,12 @@ impl Shadow {
     /// Whether nothing would come of a plain access by the running task, since it has done the same before.
     #[inline(always)]
     pub fn has<const SIZE: usize, const WRITE: bool>(&self, address: usize, site: SiteId) -> bool {
-        let offset = address % GRANULE;
-        let Some(page) = self.pages.near(address) else { return false };
-        if offset + SIZE > GRANULE {
+        // What lies across two granules, or could, is not looked for.
+        if SIZE > GRANULE {
             return false;
         }
+        let Some(page) = self.pages.near::<SIZE>(address) else { return false };
+        let offset = address & (GRANULE - SIZE);
         let key = Key::new(self.now, offset, SIZE, How { write: WRITE, atomic: false });
         page.0[address % PAGE / GRANULE].has::<WRITE>(key, offset, site)
     }
