@@ -58,6 +58,7 @@ pub const SWEEPS: &[Sweep] = &[
     sweep("native_ok_runs", 50, 10_000, "runs of each mended C and C++ program, per compiler"),
     sweep("search_interleavings", 50, 2_000, "random programs whose interleavings dfs and pcb must run"),
     sweep("search_programs", 200, 2_500, "random programs whose partial orders dpor and odpor must run"),
+    sweep("search_orders", 1, 6, "orders in which the workers of a search ask and finish, for each program"),
     sweep("count_readers", 10, 13, "most readers whose partial orders odpor must count"),
     sweep("count_lastzero", 8, 15, "longest array of lastzero"),
     sweep("count_indexer", 13, 15, "most tasks of indexer"),

@@ -6,6 +6,7 @@ pub(crate) mod found;
 mod isolation;
 mod log;
 mod sampling;
+mod searching;
 mod server;
 mod target;
 

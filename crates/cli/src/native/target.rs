@@ -3,10 +3,11 @@
 use super::callers::Callers;
 use super::isolation::{Alone, Isolation};
 use super::log::Log;
-use super::sampling;
 use super::server::{Program, Reply, Server};
+use super::{sampling, searching};
 use raddle_explore::target::{
-    CycleFound, Digest, EdgeFound, Flow, Learned, Place, RaceFound, Run, Sink, Target, TargetError,
+    CycleFound, Digest, EdgeFound, Flow, Learned, Place, RaceFound, Run, Searched, Searcher, Sink, Target,
+    TargetError,
 };
 use raddle_model::hash::{Wide, mix};
 use raddle_model::plan::Steps;
@@ -133,7 +134,7 @@ impl NativeTarget {
         (site != SiteId::UNKNOWN).then_some((module, offset))
     }
 
-    fn know(&mut self, modules: &[String]) {
+    pub(super) fn know(&mut self, modules: &[String]) {
         if modules.len() > self.modules.len() {
             let path = |path: &String| {
                 if path.is_empty() { self.program.path.clone() } else { PathBuf::from(path) }
@@ -143,7 +144,7 @@ impl NativeTarget {
     }
 
     /// What a reply says of a run.
-    fn digest(
+    pub(super) fn digest(
         &mut self,
         reply: &Reply,
         run: u64,
@@ -352,6 +353,14 @@ impl Target for NativeTarget {
             }
             Ok(sink.run(&digest))
         });
+        self.samplers = samplers;
+        result
+    }
+
+    fn search(&mut self, search: Box<dyn Searcher>, runs: Range<u64>) -> Result<Searched, TargetError> {
+        let mut samplers = std::mem::take(&mut self.samplers);
+        let workers = if search.shares() { samplers.len() } else { 1 };
+        let result = searching::search(self, &mut samplers[..workers], search, runs);
         self.samplers = samplers;
         result
     }
