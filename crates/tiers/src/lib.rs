@@ -69,7 +69,7 @@ pub const SWEEPS: &[Sweep] = &[
     sweep("journal_readers", 13, 18, "readers of the search that is killed again and again"),
     sweep("journal_kills", 8, 60, "times that it is killed"),
     sweep("native_readers", 6, 13, "the same in C, through the native front end: readers"),
-    sweep("native_lastzero", 5, 13, "lastzero in C"),
+    sweep("native_lastzero", 5, 15, "lastzero in C"),
     sweep("native_indexer", 12, 15, "indexer in C"),
     sweep("native_filesystem", 15, 19, "filesystem in C"),
     sweep("native_increments", 4, 7, "atomic increments in C"),
