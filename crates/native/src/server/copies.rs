@@ -108,7 +108,7 @@ pub(super) fn finished(child: isize, hang_ms: u32, shared: &Shared) -> (i32, boo
 /// Passes on what came of a run whose process has ended.
 pub(super) fn tell(number: u64, status: i32, hangs: bool, shared: &Shared, outbox: &mut Outbox) {
     match shared.report() {
-        Some((report, urgent)) => outbox.say(reply::REPORT, report, status, number, urgent),
+        Some((report, gist)) => outbox.say(reply::REPORT, report, status, number, gist.urgent),
         None if hangs => {
             let task = shared.task.load(Ordering::Relaxed).to_le_bytes();
             outbox.say(reply::HANGS, &task, shared.site.load(Ordering::Relaxed) as i32, number, true);
@@ -194,10 +194,12 @@ pub(super) fn output_hash() -> i32 {
     hash as i32
 }
 
-/// Waits for a copy to end, and ends it if it shows no sign of life for too long.
+/// Waits for a copy to end, and ends it if it shows no sign of life for too long. A run that may have been disturbed
+/// may do anything, for ever; it is done again, so little is lost if it is ended early.
 fn wait(child: isize, hang_ms: u32, shared: &Shared) -> (i32, bool) {
     const INTERRUPTED: isize = -4;
     let (mut status, mut beats, mut silent, mut hangs) = (0i32, u64::MAX, 0, false);
+    let mut doubted = None;
     // SAFETY: the status lives until the call returns.
     while unsafe { sys::call(nr::WAIT4, [child as usize, (&raw mut status) as usize, 0, 0, 0, 0]) }
         == INTERRUPTED
@@ -212,7 +214,10 @@ fn wait(child: isize, hang_ms: u32, shared: &Shared) -> (i32, bool) {
         } else {
             hang_ms
         };
-        if silent >= patience {
+        let doubtful = shared.doubtful.load(Ordering::Relaxed) != 0;
+        let doubts = doubtful.then(|| shared.run.load(Ordering::Relaxed));
+        let doubted_long = doubts.is_some() && doubts == core::mem::replace(&mut doubted, doubts);
+        if silent >= patience || doubted_long {
             hangs = true;
             // SAFETY: the copy, and whatever is in its group.
             unsafe {

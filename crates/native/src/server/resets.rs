@@ -3,7 +3,7 @@
 
 use super::copies::{self, Marks};
 use super::outbox::{Outbox, nanoseconds};
-use super::shared::{self, Shared};
+use super::shared::{self, Gist, Shared};
 use super::{CAPTURED, CHECKED, FROM_MAIN, Request, has_mail, reply, request};
 use crate::reset;
 use crate::run::with;
@@ -44,7 +44,9 @@ pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Result
     shared.empty();
     shared.run.store(first, Ordering::Relaxed);
     shared.done.store(0, Ordering::Relaxed);
-    shared.alone.store(0, Ordering::Relaxed);
+    for flag in [&shared.alone, &shared.doubtful] {
+        flag.store(0, Ordering::Relaxed);
+    }
     outbox.send();
     shared.be_certain(first);
     let Some(child) = copies::copy(outbox) else {
@@ -61,8 +63,10 @@ pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Result
         return Ok(begun);
     }
     let number = shared.take_back();
+    let doubtful = shared.doubtful.swap(0, Ordering::Relaxed) != 0;
     outbox.send();
-    if note_unable(status) {
+    // What became of a run that was disturbed says nothing; the next process begins with it.
+    if note_unable(status) || doubtful {
         return Ok(number);
     }
     // Whatever has become of it: a process of its own will show.
@@ -106,6 +110,9 @@ pub(crate) struct Errand {
     soiled: bool,
     /// When the last proof was.
     proven: u64,
+    /// The ways in which runs have ended so far, a bit for each, and the most steps that one has had.
+    ways: u64,
+    longest: u64,
 }
 
 impl Errand {
@@ -125,6 +132,8 @@ impl Errand {
             urgent: false,
             soiled: true,
             proven: 0,
+            ways: 0,
+            longest: 0,
         }
     }
 
@@ -137,6 +146,7 @@ impl Errand {
         let shared = self.shared();
         let number = shared.run.load(Ordering::Relaxed) + u64::from(self.begun);
         shared.run.store(number, Ordering::Release);
+        shared.doubtful.store(u32::from(!proven), Ordering::Relaxed);
         self.begun = true;
         if proven {
             self.now = nanoseconds();
@@ -147,12 +157,23 @@ impl Errand {
         (number < self.last).then_some(number)
     }
 
-    /// Whether nobody can wait until it is known that this run was not disturbed by those before.
-    pub(crate) fn wants_proof(&self, number: u64) -> bool {
+    /// Whether nobody can wait until it is known that this run was not disturbed by those before, or should not.
+    pub(crate) fn wants_proof(&mut self, number: u64) -> bool {
         let shared = self.shared();
-        let Some((report, _)) = shared.report() else { return true };
+        let Some((report, gist)) = shared.report() else { return true };
+        if self.is_unusual(gist) {
+            return true;
+        }
         let long = ticks().wrapping_sub(self.proven) > UNPROVEN_MAX;
         self.checks() || long || number + 1 >= self.last || !shared.has_room(report.len())
+    }
+
+    /// Whether a run may have done what none has before: those have most likely written where none has.
+    fn is_unusual(&mut self, gist: Gist) -> bool {
+        let before = (self.ways, self.longest);
+        self.ways |= 1 << (gist.way % u64::BITS);
+        self.longest = self.longest.max(gist.steps);
+        before != (self.ways, self.longest)
     }
 
     /// All runs so far were what they are said to be.
@@ -170,6 +191,7 @@ impl Errand {
         let shared = self.shared();
         let next = shared.take_back();
         shared.run.store(next - 1, Ordering::Release);
+        (self.ways, self.longest) = (0, 0);
     }
 
     /// Outputs and input are as at the beginning.
@@ -224,8 +246,8 @@ impl Errand {
     pub(crate) fn report(&mut self, number: u64, first: bool) {
         let status = if self.checks() { copies::output_hash() } else { 0 };
         let (shared, now) = (self.shared(), self.now);
-        if let Some((report, urgent)) = shared.report() {
-            self.urgent |= urgent;
+        if let Some((report, gist)) = shared.report() {
+            self.urgent |= gist.urgent;
             self.outbox.put(now, reply::REPORT, report, status, number);
         }
         if first {
