@@ -6,6 +6,7 @@
 //! taken for granted, also memory that a call writes to.
 
 use super::{outside, refuse};
+use crate::server::ALL_FILES;
 use crate::signals;
 use crate::sys::{self, nr};
 
@@ -62,7 +63,7 @@ const RULES: &[(usize, Rule, &str)] = &[
     (44, Own, "sendto"),
     (45, Own, "recvfrom"),
     (46, Own, "sendmsg"),
-    (47, Own, "recvmsg"),
+    (47, By(receive), "recvmsg"),
     (48, Own, "shutdown"),
     (49, If(binds_no_file), "bind: the name is free again when the socket is closed, unless it is a file's"),
     (50, By(listen), "listen"),
@@ -120,6 +121,7 @@ const RULES: &[(usize, Rule, &str)] = &[
     (309, Free, "getcpu"),
     (318, Free, "getrandom"),
     (319, Opens, "memfd_create"),
+    (328, Own, "pwritev2"),
     (332, Free, "statx"),
     (439, Free, "faccessat2"),
 ];
@@ -146,12 +148,14 @@ pub fn call(number: usize, args: [usize; 6]) -> isize {
         return unsafe { sys::call(number, args) };
     };
     outside.undo.anything = true;
+    outside.undo.files |= moves(number, &args);
     let place = BY_NUMBER.get(number).copied().unwrap_or(0);
     let rule = if place == 0 { None } else { Some(RULES[place as usize - 1].1) };
     let may = match rule {
         Some(Free) => true,
         Some(Opens) => {
-            outside.undo.opened = true;
+            // Some make two.
+            outside.undo.opens(2);
             true
         }
         Some(Own) => !outside.undo.is_inherited(args[0]),
@@ -172,6 +176,36 @@ pub fn call(number: usize, args: [usize; 6]) -> isize {
 fn inherited(fd: usize) -> bool {
     outside().is_none_or(|outside| outside.undo.is_inherited(fd))
 }
+
+/// Where a call may change how far input is read or output is written, or make another name for one of these. Nothing
+/// else in the list does that.
+fn moves(number: usize, args: &[usize; 6]) -> u8 {
+    const SEEK: usize = 8;
+    const READV: usize = 19;
+    const WRITEV: usize = 20;
+    const NAMES: [usize; 5] = [32, 33, nr::FCNTL, 292, RECVMSG];
+    match number {
+        nr::READ | nr::WRITE | SEEK | READV | WRITEV => match args[0] as u32 {
+            fd @ 0..=2 => 1 << fd,
+            _ if inherited(args[0]) => ALL_FILES,
+            _ => 0,
+        },
+        _ if NAMES.contains(&number) => ALL_FILES,
+        _ => 0,
+    }
+}
+
+/// Descriptors may come with a message.
+fn receive(args: &[usize; 6]) -> Option<isize> {
+    if inherited(args[0]) {
+        return None;
+    }
+    outside()?.undo.opens(usize::MAX);
+    // SAFETY: what the program asks for.
+    Some(unsafe { sys::call(RECVMSG, *args) })
+}
+
+const RECVMSG: usize = 47;
 
 fn to_output_or_own(args: &[usize; 6]) -> bool {
     matches!(args[0] as u32, 1 | 2) || !inherited(args[0])
@@ -202,23 +236,28 @@ fn reads(flags: usize) -> bool {
     flags & OTHERWISE == 0
 }
 
-fn opening(reads: bool) -> bool {
-    if let Some(outside) = outside() {
-        outside.undo.opened |= reads;
+fn opening(may: bool, count: usize) -> bool {
+    if let Some(outside) = outside()
+        && may
+    {
+        outside.undo.opens(count);
     }
-    reads
+    may
 }
 
+/// With a number that the program has a say in.
+const ANYWHERE: usize = usize::MAX;
+
 fn open_reads(args: &[usize; 6]) -> bool {
-    opening(reads(args[1]))
+    opening(reads(args[1]), 1)
 }
 
 fn openat_reads(args: &[usize; 6]) -> bool {
-    opening(reads(args[2]))
+    opening(reads(args[2]), 1)
 }
 
 fn second_is_free(args: &[usize; 6]) -> bool {
-    opening(!inherited(args[1]))
+    opening(!inherited(args[1]), ANYWHERE)
 }
 
 fn in_map(args: &[usize; 6]) -> bool {
@@ -302,7 +341,7 @@ fn controls_own(args: &[usize; 6]) -> bool {
     const DUPLICATE_CLOEXEC: usize = 1030;
     match args[1] {
         GET_FD | GET_FLAGS => true,
-        DUPLICATE | DUPLICATE_CLOEXEC => opening(true),
+        DUPLICATE | DUPLICATE_CLOEXEC => opening(true, ANYWHERE),
         _ => !inherited(args[0]),
     }
 }

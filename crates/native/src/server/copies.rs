@@ -151,15 +151,25 @@ impl Marks {
     /// Standard input is read from there on; what the last run wrote is gone.
     pub(crate) fn rewind(&self, captured: bool) {
         const END: usize = 2;
-        // SAFETY: standard input is rewound if it is a file, and stays as it is if not; the controller says whether the
-        // others are files of its own.
+        let mut touched = 1;
+        for (fd, (place, size)) in [1usize, 2].into_iter().zip(self.outputs).filter(|_| captured) {
+            // SAFETY: no memory is involved, and the controller says that this is a file of its own.
+            let end = unsafe { sys::call3(nr::LSEEK, fd, 0, END) };
+            touched |= u8::from(end != size as isize || place != size) << fd;
+        }
+        self.rewind_these(touched);
+    }
+
+    /// The same for those of the three that may have been read or written, a bit for each.
+    pub(crate) fn rewind_these(&self, touched: u8) {
+        // SAFETY: standard input is rewound if it is a file, and stays as it is if not; the others are the controller's.
         unsafe {
-            sys::call3(nr::LSEEK, 0, self.input, 0);
-            for (fd, (place, size)) in [1usize, 2].into_iter().zip(self.outputs).filter(|_| captured) {
-                if sys::call3(nr::LSEEK, fd, 0, END) != size as isize {
+            if touched & 1 != 0 {
+                sys::call3(nr::LSEEK, 0, self.input, 0);
+            }
+            for (fd, (place, size)) in [1usize, 2].into_iter().zip(self.outputs) {
+                if touched >> fd & 1 != 0 {
                     sys::call3(nr::FTRUNCATE, fd, size, 0);
-                    sys::call3(nr::LSEEK, fd, place, 0);
-                } else if place != size {
                     sys::call3(nr::LSEEK, fd, place, 0);
                 }
             }

@@ -30,7 +30,7 @@ use raddle_wire::plan;
 pub(crate) use copies::Marks;
 pub(crate) use outbox::nanoseconds;
 pub(crate) use repeats::next as next_repeat;
-pub(crate) use resets::{Errand, first_choice};
+pub(crate) use resets::{ALL_FILES, Errand, first_choice};
 pub use search::{GONE, NO_CHECKPOINT};
 pub(crate) use search::{Order, decode, had_points, keep_checkpoint};
 pub use shared::beat;

@@ -19,6 +19,9 @@ const UNPROVEN_MAX: u64 = 1 << 24;
 /// Exit code of a process that repeats runs, if it cannot.
 const UNABLE: i32 = 96;
 
+/// Input and both outputs.
+pub(crate) const ALL_FILES: u8 = 0b111;
+
 /// Whether runs can be repeated, as far as is known.
 static ABLE: AtomicBool = AtomicBool::new(true);
 
@@ -106,8 +109,8 @@ pub(crate) struct Errand {
     now: u64,
     /// Whether somebody waits for it.
     urgent: bool,
-    /// Whether the last run may have read input or written output.
-    soiled: bool,
+    /// Which of input and outputs the last run may have read or written, a bit for each.
+    soiled: u8,
     /// When the last proof was.
     proven: u64,
     /// The ways in which runs have ended so far, a bit for each, and the most steps that one has had.
@@ -130,7 +133,7 @@ impl Errand {
             begun: false,
             now: 0,
             urgent: false,
-            soiled: true,
+            soiled: ALL_FILES,
             proven: 0,
             ways: 0,
             longest: 0,
@@ -197,14 +200,17 @@ impl Errand {
     /// Outputs and input are as at the beginning.
     pub(crate) fn prepare(&mut self) {
         self.shared().empty();
-        if core::mem::take(&mut self.soiled) {
-            self.marks.rewind(self.flags & CAPTURED != 0);
+        let captured = self.flags & CAPTURED != 0;
+        match core::mem::take(&mut self.soiled) & if captured { ALL_FILES } else { 1 } {
+            0 => {}
+            ALL_FILES => self.marks.rewind(captured),
+            some => self.marks.rewind_these(some),
         }
     }
 
-    /// A run may have read input or written output.
-    pub(crate) fn soiled(&mut self) {
-        self.soiled = true;
+    /// A run may have read input or written output: a bit for each.
+    pub(crate) fn soiled(&mut self, files: u8) {
+        self.soiled |= files;
     }
 
     /// Whether runs may begin later than before main: not if it shows that they do, or has shown.
@@ -266,7 +272,7 @@ impl Errand {
         let (shared, flags, hang_ms) = (self.shared(), self.flags, self.hang_ms);
         shared.alone.store(1, Ordering::Relaxed);
         signals::wake_every(copies::SLICE_MS);
-        self.soiled = true;
+        self.soiled = ALL_FILES;
         let copy = copies::alone(number, flags, hang_ms, &mut self.outbox);
         if !copy {
             signals::wake_every(0);
