@@ -5,7 +5,7 @@ use crate::outlook::{Outlook, Sizes};
 use crate::systematic::Request;
 use raddle_model::plan::Step;
 use raddle_model::trace::Picked;
-use raddle_model::{Dice, Event, Op, Rng, TaskId, Trace};
+use raddle_model::{Dice, Op, Rng, TaskId, Trace};
 use raddle_wire::Unpack;
 use raddle_wire::journal::{Entry, Put, Take};
 
@@ -195,21 +195,28 @@ impl Tree {
     pub(crate) fn learn(&mut self, trace: &Trace) {
         self.runs += 1;
         let led = self.stack.len();
-        let mut number = 0;
-        let mut chosen = trace.log.chosen.iter().peekable();
-        let mut current: Option<TaskId> = None;
-        let ops = pending(trace);
         let taken = |picked: &Picked| trace.events.get(picked.event as usize);
-        let picks = trace.log.picks.iter().map_while(|picked| Some((picked, taken(picked)?)));
-        let picks: Vec<(&Picked, &Event)> = picks.collect();
-        for at in 0..=picks.len() {
+        let picks = trace.log.picks.partition_point(|picked| taken(picked).is_some());
+        let picks = &trace.log.picks[..picks];
+        // Most runs are long and new at their end: from the last pick on before which all decisions were given.
+        let values = |at: usize| trace.log.chosen.partition_point(|choice| (choice.pick as usize) < at);
+        let first = last_pick_before(picks.len(), |at| at + values(at) <= led);
+        let mut number = first + values(first);
+        let mut current: Option<TaskId> =
+            first.checked_sub(1).and_then(|at| taken(&picks[at])).map(|event| event.task);
+        let mut chosen = trace.log.chosen[values(first)..].iter().peekable();
+        let ops = pending(trace, first);
+        for at in first..=picks.len() {
             while let Some(choice) = chosen.next_if(|choice| choice.pick as usize == at) {
                 if number >= led {
                     self.push(Options::Values(choice.arity), choice.value as usize);
                 }
                 number += 1;
             }
-            let Some((picked, event)) = picks.get(at) else { break };
+            let Some((picked, event)) = picks.get(at).and_then(|picked| Some((picked, taken(picked)?)))
+            else {
+                break;
+            };
             if number >= led {
                 self.push_tasks(trace, picked, event.task, current, &ops);
             }
@@ -266,10 +273,20 @@ impl Tree {
     }
 }
 
-/// What each task was about to do: the number of events before it did, and the operation.
-fn pending(trace: &Trace) -> Vec<Vec<(u32, Op)>> {
+/// The greatest number up to `most` for which something holds that holds for 0 and up to a point.
+fn last_pick_before(most: usize, holds: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, most);
+    while low < high {
+        let middle = high - (high - low) / 2;
+        if holds(middle) { low = middle } else { high = middle - 1 }
+    }
+    low
+}
+
+/// What each task was about to do after the first picks: the number of events before it did, and the operation.
+fn pending(trace: &Trace, first: usize) -> Vec<Vec<(u32, Op)>> {
     let mut ops = vec![Vec::new(); trace.names.len()];
-    for picked in &trace.log.picks {
+    for picked in &trace.log.picks[first..] {
         if let Some(event) = trace.events.get(picked.event as usize) {
             ops[event.task.index()].push((picked.event, event.op));
         }

@@ -74,11 +74,11 @@ fn native_measures_every_figure() {
         std::fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");
         std::fs::copy(subjects.join(file), to).expect("a subject");
     }
-    let arguments = "bench native --accesses 1000 --atomics 1000 --runs 20 --memory-runs 50 --reset-memory-runs 500 \
+    let arguments = "bench native --accesses 1000 --atomics 1000 --runs 20 --memory-runs 50 --sections 20 --searched 5 --reset-memory-runs 500 \
                      --megabytes 2 --subjects . --format json";
     let json = run(scratch.path(), &arguments.split(' ').collect::<Vec<_>>()).expect_code(0).json();
     let figures = json["figures"].as_array().expect("figures");
-    assert_eq!((&json["schema"], figures.len()), (&"raddle.bench.native.v1".into(), 8), "{json}");
+    assert_eq!((&json["schema"], figures.len()), (&"raddle.bench.native.v1".into(), 12), "{json}");
     assert_eq!(json["subjects"].as_array().map(Vec::len), Some(2), "{json}");
     assert!(figures.iter().all(|figure| figure["value"].is_number() && figure["met"].is_boolean()), "{json}");
     for memory in ["memory", "memory_reset"] {

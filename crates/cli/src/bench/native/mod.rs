@@ -5,6 +5,7 @@
 //! of everything the best of some counts, since whatever else the machine does is no part of it. Runs a second are taken
 //! by the clock on the wall: on a machine that has other things to do they are too few.
 
+mod checkpoints;
 mod memory;
 mod reset;
 mod workshop;
@@ -41,6 +42,12 @@ pub(crate) struct Args {
     /// A folder with subjects (`bug`, `ok`), each of which is run under fork and under reset
     #[arg(long, value_name = "DIR")]
     subjects: Option<PathBuf>,
+    /// Sections of a lock before the first choice, two events each, of the program that is searched
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    sections: u64,
+    /// Most runs of each search
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
+    searched: u64,
     /// For people or for tools
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -76,7 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     if cfg!(debug_assertions) {
         eprintln!("raddle: take figures with cargo run --release -- bench native");
     }
-    let bar = progress::bar(8, "bench native");
+    let bar = progress::bar(9, "bench native");
     let step = |what: &'static str| {
         bar.set_message(what);
         bar.inc(1);
@@ -108,6 +115,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     step("subjects");
     let subjects = args.subjects.as_deref().map(|folder| reset::of_subjects(&workshop, folder));
     let subjects = subjects.transpose()?.unwrap_or_default();
+    step("checkpoints");
+    let checkpoints = checkpoints::figures(&workshop, args.sections, args.searched)?;
     step("memory");
     let memory = memory::watch(&workshop, args.memory_runs, "fork")?;
     step("memory under reset");
@@ -137,6 +146,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     figures.extend(
         subjects.first().map(|worst| times("runs a second of the worst subject, reset", worst.pair, 20.0)),
     );
+    figures.extend(checkpoints);
     let results = Results { schema: "raddle.bench.native.v1", figures, memory, memory_reset, subjects };
     match args.format {
         Format::Human => output::print(&text(&results)),

@@ -166,6 +166,32 @@ static double handoff(void) {
     return best;
 }
 
+static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER, common = PTHREAD_MUTEX_INITIALIZER;
+static long sections;
+
+static void *some(void *argument) {
+    for (int i = 0; i < 2; i++) {
+        pthread_mutex_lock(&common);
+        sections++;
+        pthread_mutex_unlock(&common);
+    }
+    return argument;
+}
+
+/* Main does a lot by itself, and only then is there anything to choose. */
+static void prefix(void) {
+    for (long i = 0; i < count; i++) {
+        pthread_mutex_lock(&alone);
+        sections++;
+        pthread_mutex_unlock(&alone);
+    }
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, some, NULL);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+}
+
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "";
     const char *file = argc > 3 ? argv[3] : NULL;
@@ -177,6 +203,8 @@ int main(int argc, char **argv) {
     } else if (!strcmp(what, "heap")) {
         fill();
         both(step, step);
+    } else if (!strcmp(what, "prefix")) {
+        prefix();
     } else if (!strcmp(what, "pace")) {
         tell(file, pace());
     } else if (!strcmp(what, "handoff")) {

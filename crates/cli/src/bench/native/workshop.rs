@@ -139,6 +139,11 @@ impl Workshop {
         Ok(command)
     }
 
+    /// The program that is run under control.
+    pub(super) fn program(&self) -> PathBuf {
+        self.path(Build::Raddle.name())
+    }
+
     /// The command that runs a program so often; the program is missing yet.
     pub(super) fn campaign(&self, runs: u64, isolation: &str) -> Result<Command, Problem> {
         let mut command = Command::new(me()?);
