@@ -2,7 +2,7 @@
 
 use crate::stories;
 use expect_test::expect;
-use raddle_report::{Exhausted, Found, Hapset, Isolation, Place, Summary, Warning, json};
+use raddle_report::{Checkpoints, Exhausted, Found, Hapset, Isolation, Place, Summary, Warning, json};
 
 fn summary() -> Summary {
     Summary {
@@ -17,6 +17,7 @@ fn summary() -> Summary {
         hapset: None,
         backend: None,
         isolation: None,
+        checkpoints: None,
         runs_digest: None,
         exhausted: Exhausted::No,
         runs_left: None,
@@ -152,6 +153,8 @@ fn a_summary_for_tools_is_one_line() {
     expect![[r#"
         {
           "backend": null,
+          "checkpoint_events": null,
+          "checkpoint_hits": null,
           "distinct_partial_orders": 1234,
           "distinct_partial_orders_exact": true,
           "exhausted": false,
@@ -357,4 +360,15 @@ fn all_events_of_a_long_run_are_there() {
     let value: serde_json::Value = serde_json::from_str(&json::failure(&stories::long())).unwrap();
     assert_eq!(value["events"].as_array().unwrap().len(), stories::long().trace.events.len());
     assert_eq!(value["memory_model"], "sc");
+}
+
+#[test]
+fn what_did_not_have_to_happen_again_is_told() {
+    let summary = Summary { checkpoints: Some(Checkpoints { hits: 3, events: 60_000 }), ..summary() };
+    let line = "3 runs went on from checkpoints: 60,000 steps did not have to happen again\n";
+    assert!(summary.text().contains(line), "{}", summary.text());
+    let value: serde_json::Value = serde_json::from_str(&json::summary(&summary)).unwrap();
+    assert_eq!((&value["checkpoint_hits"], &value["checkpoint_events"]), (&3.into(), &60_000.into()));
+    let none = Summary { checkpoints: Some(Checkpoints::default()), ..summary };
+    assert!(!none.text().contains("checkpoint"), "{}", none.text());
 }
