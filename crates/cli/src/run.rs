@@ -42,7 +42,7 @@ pub(crate) struct Args {
     /// what comes after a loop that looks a few times and then blocks
     #[arg(long, value_enum, default_value_t)]
     spin: Spin,
-    /// How many runs go on at the same time; it changes nothing but the time
+    /// How many runs go on at the same time; it changes nothing but the time (in a search: once everything was run)
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
     jobs: u64,
     /// Distinct failures that are no races after which to stop; 0 is never
@@ -210,9 +210,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     let mut figures = found::summary(&target, &search, &summary, &files, begun.elapsed().as_secs_f64());
     figures.notes.extend(instead);
     figures.notes.extend(suppressed.notes());
-    if !strategy.samples() && args.jobs > 1 {
-        let note =
-            format!("one job instead of {}: each run of a search follows from the one before", args.jobs);
+    if matches!(strategy, raddle_policy::Strategy::Hapset { .. }) && args.jobs > 1 {
+        let note = format!(
+            "one job instead of {}: what hapset runs next depends on what the run before has taught it",
+            args.jobs
+        );
         figures.notes.push(note);
     }
     if resumed > 0 {

@@ -2,7 +2,7 @@
 //! compared with. `random-dfs` takes the alternatives, and what follows the last of them, in a random order.
 
 use crate::outlook::Outlook;
-use crate::systematic::{Request, Search};
+use crate::systematic::{Next, Request, Search};
 use crate::tree::Tree;
 use raddle_model::plan::Step;
 use raddle_model::{Plan, Trace, Verdict};
@@ -30,12 +30,20 @@ impl Dfs {
 }
 
 impl Search for Dfs {
-    fn next(&mut self, request: &mut Request) -> bool {
-        self.tree.next(request)
+    fn next(&mut self, worker: usize, request: &mut Request) -> Next {
+        self.tree.next(worker, request)
     }
 
-    fn learn(&mut self, _: &Plan, trace: &Trace, _: &Verdict) {
-        self.tree.learn(trace);
+    fn learn(&mut self, worker: usize, _: &Plan, trace: &Trace, _: &Verdict) {
+        self.tree.learn(worker, trace);
+    }
+
+    fn lose(&mut self, worker: usize) {
+        self.tree.lose(worker);
+    }
+
+    fn shares(&self) -> bool {
+        true
     }
 
     fn outlook(&self) -> Option<Outlook> {
@@ -47,8 +55,7 @@ impl Search for Dfs {
     }
 
     fn load(&mut self, parts: &[Vec<u8>], rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
-        self.tree.load(parts, rest)?;
-        Ok(self.tree.steps())
+        self.tree.load(parts, rest)
     }
 
     fn restart(&mut self) {

@@ -13,18 +13,23 @@
 //!   find from here.
 //! - A pair counts as a race only if the later operation could be done without the earlier one, by the
 //!   world's own rules, instead of a static guess at what can be enabled at the same time.
-//! - Values of choices are tried one after the other before their step counts as done.
+//! - All values of a choice count as one step: who comes later sleeps on all of them.
+//!
+//! Several workers share the nodes. Whoever takes a step from a node sleeps on those that were taken there before,
+//! whether they are done or under way: each node finds by itself what must be run from it, so that is all they need to
+//! agree on. How many runs are cut since all that could go on slept depends on the order in which workers work.
 //!
 //! A [`Guide`] may refuse to go back: that is how coverage-guided search is built on this. It should
 //! turn the sleep sets off, since what it refuses is then asleep although nobody ran it.
 
-use crate::outlook::{Outlook, Sizes};
+use crate::forest::{Forest, Given, NodeId, Options};
+use crate::outlook::Outlook;
 use crate::path::{Path, Pending};
-use crate::systematic::{Request, Search};
+use crate::systematic::{Next, Request, Search};
 use raddle_model::plan::Step;
 use raddle_model::{Op, Plan, TaskId, Trace, Verdict};
 use raddle_wire::Unpack;
-use raddle_wire::journal::{Entry, Take};
+use raddle_wire::journal::{Entry, Put, Take};
 
 /// Who has a say in where the search goes back to.
 pub trait Guide: Clone + Send + 'static {
@@ -59,15 +64,75 @@ impl Guide for Everywhere {
     }
 }
 
+/// What a task is about to do.
+type Letter = (u64, Op);
+
 /// What is known of the state before a step.
 #[derive(Clone, Default, Debug)]
 struct Node {
-    /// Names of tasks that must run from here.
-    backtrack: Vec<u64>,
-    /// Those that have, and those that slept when the search came here.
-    asleep: Vec<(u64, Op)>,
-    /// Whether all of that is in the journal.
-    saved: bool,
+    /// Those that slept when the search came here.
+    asleep: Vec<Letter>,
+    /// Those that must run from here, in the order in which they do.
+    backtrack: Vec<Letter>,
+    /// What is to be taken: one of them, by position, and the values that it chooses; more may be chosen then.
+    options: Vec<(u32, Vec<u32>)>,
+}
+
+impl Node {
+    /// Who sleeps while one of those that must run does so.
+    fn sleepers(&self, of: u32) -> impl Iterator<Item = &Letter> {
+        self.asleep.iter().chain(&self.backtrack[..of as usize])
+    }
+
+    /// Somebody must run from here.
+    fn add(&mut self, letter: Letter) {
+        if !self.asleep.iter().any(|(name, _)| *name == letter.0) {
+            self.options.push((self.backtrack.len() as u32, Vec::new()));
+        }
+        self.backtrack.push(letter);
+    }
+
+    fn step(&self, option: u32) -> Step {
+        let (of, choices) = &self.options[option as usize];
+        Step { task: self.backtrack[*of as usize].0, choices: choices.clone() }
+    }
+}
+
+impl Options for Node {
+    fn count(&self) -> usize {
+        self.options.len()
+    }
+
+    fn save(&self, put: &mut Put<'_>) {
+        for letters in [&self.asleep, &self.backtrack] {
+            put.list(letters.iter(), |put, (task, op)| {
+                put.name(*task);
+                put.op(op);
+            });
+        }
+        put.list(self.options.iter(), |put, (of, choices)| {
+            put.number(u64::from(*of));
+            put.list(choices.iter(), |put, &value| put.number(u64::from(value)));
+        });
+    }
+
+    fn load(take: &mut Take<'_>) -> Result<Node, Unpack> {
+        let letters = |take: &mut Take<'_>| take.list(|take| Ok((take.name()?, take.op()?)));
+        let (asleep, backtrack) = (letters(take)?, letters(take)?);
+        let options = take.list(|take| Ok((take.small()?, take.list(Take::small)?)))?;
+        if options.iter().any(|(of, _)| *of as usize >= backtrack.len()) {
+            return Err(Unpack::Nonsense("an option of nobody"));
+        }
+        Ok(Node { asleep, backtrack, options })
+    }
+}
+
+/// A worker's last run.
+#[derive(Clone, Default, Debug)]
+struct Last {
+    path: Path,
+    /// So many first steps of the run that is under way are those of the last one.
+    known: usize,
 }
 
 /// The search.
@@ -75,15 +140,9 @@ struct Node {
 pub struct Dpor<G = Everywhere> {
     guide: G,
     sleepless: bool,
-    /// The last run.
-    path: Path,
-    /// One for each of its steps that the search has not left for good.
-    nodes: Vec<Node>,
-    begun: bool,
-    /// Name of the task whose step was asked for last.
-    asked: u64,
-    runs: u64,
-    sizes: Sizes,
+    /// One for each step.
+    forest: Forest<Node>,
+    workers: Vec<Last>,
     /// Runs that were cut since whoever could have gone on was asleep.
     blocked: u64,
 }
@@ -98,17 +157,7 @@ impl Dpor {
 impl<G: Guide> Dpor<G> {
     /// A search that asks `guide`.
     pub fn guided(guide: G) -> Dpor<G> {
-        Dpor {
-            guide,
-            sleepless: false,
-            path: Path::default(),
-            nodes: Vec::new(),
-            begun: false,
-            asked: 0,
-            runs: 0,
-            sizes: Sizes::default(),
-            blocked: 0,
-        }
+        Dpor { guide, sleepless: false, forest: Forest::default(), workers: Vec::new(), blocked: 0 }
     }
 
     /// The same without sleep sets.
@@ -128,24 +177,24 @@ impl<G: Guide> Dpor<G> {
     }
 
     /// Lets every operation have its chance before the steps that it races with.
-    fn go_back(&mut self, new: usize, plan: &Plan, trace: &Trace) {
+    fn go_back(&mut self, worker: usize, path: &mut Path, new: usize, plan: &Plan, trace: &Trace) {
         // What was done in the steps that led the run was looked at when they were new.
-        let done = (new.max(1)..self.path.stops.len()).map(|step| self.path.at(step));
-        let all: Vec<Pending> = done.chain(self.path.left()).collect();
+        let done = (new.max(1)..path.stops.len()).map(|step| path.at(step));
+        let all: Vec<Pending> = done.chain(path.left()).collect();
         for later in all {
             let mut races: Vec<usize> = Vec::new();
-            let mut below = self.path.end(&later);
-            while let Some(earlier) = self.path.rival(&later, below) {
+            let mut below = path.end(&later);
+            while let Some(earlier) = path.rival(&later, below) {
                 below = earlier;
-                let hidden = races.iter().any(|&race| self.path.ordered(earlier, race));
-                if hidden || !self.path.is_possible_without(earlier, &later, plan, trace) {
+                let hidden = races.iter().any(|&race| path.ordered(earlier, race));
+                if hidden || !path.is_possible_without(earlier, &later, plan, trace) {
                     continue;
                 }
                 races.push(earlier);
-                if self.guide.wants(&self.path, earlier, &later) {
-                    self.request(earlier, &later);
+                if self.guide.wants(path, earlier, &later) {
+                    self.request(worker, path, earlier, &later);
                 }
-                if self.path.hides(earlier, &later) {
+                if path.hides(earlier, &later) {
                     break;
                 }
             }
@@ -154,169 +203,150 @@ impl<G: Guide> Dpor<G> {
 
     /// `later`, or something that must come before it, must run before the step `earlier`: one of the
     /// tasks with which the steps that do not depend on `earlier`, and then `later`, can begin.
-    fn request(&mut self, earlier: usize, later: &Pending) {
-        let Path { stops, names, .. } = &self.path;
-        let rest: Vec<usize> = self.path.independent_of(earlier).collect();
-        let first = rest.iter().enumerate().filter(|&(position, &step)| {
-            rest[..position].iter().all(|&other| !self.path.ordered(other, step))
-        });
+    fn request(&mut self, worker: usize, path: &Path, earlier: usize, later: &Pending) {
+        let Path { stops, names, .. } = path;
+        let rest: Vec<usize> = path.independent_of(earlier).collect();
+        let first = rest
+            .iter()
+            .enumerate()
+            .filter(|&(position, &step)| rest[..position].iter().all(|&other| !path.ordered(other, step)));
         let mut first: Vec<TaskId> = first.map(|(_, &step)| stops[step].task).collect();
-        let follows = |step: usize| self.path.leads_to(step, later) || stops[step].op.conflicts(&later.op);
+        let follows = |step: usize| path.leads_to(step, later) || stops[step].op.conflicts(&later.op);
         if !rest.iter().any(|&step| follows(step)) {
             first.insert(0, later.task);
         }
-        let backtrack = &mut self.nodes[earlier].backtrack;
-        let known = |task: &TaskId| backtrack.contains(&names[task.index()]);
+        let id = self.forest.way(worker)[earlier].0;
+        let node = self.forest.get(id);
+        let known = |task: &TaskId| node.backtrack.iter().any(|(name, _)| *name == names[task.index()]);
         if !first.iter().any(known)
-            && let Some(task) = first.first()
+            && let Some(&task) = first.first()
         {
-            backtrack.push(names[task.index()]);
-            self.nodes[earlier].saved = false;
+            let op = path.next_op(task, earlier);
+            let op = op.expect("raddle bug: a task is to run that was about to do nothing");
+            self.forest.get_mut(id).add((names[task.index()], op));
         }
     }
 
-    /// The next value of a choice in the last step, as the choices up to there.
-    fn next_choices(&self) -> Option<Vec<u32>> {
-        let number = self.nodes.len() - 1;
-        let choices = if number < self.path.stops.len() { self.path.choices(number) } else { return None };
-        let last = choices.iter().rposition(|&(arity, value)| value + 1 < arity)?;
-        let mut values: Vec<u32> = choices[..=last].iter().map(|&(_, value)| value).collect();
-        values[last] += 1;
-        Some(values)
+    /// The other values of the choices in the last step of a worker's way, which was asked for with some of them.
+    fn add_choices(&mut self, worker: usize, chosen: &[(u32, u32)]) {
+        let &(id, place) = self.forest.way(worker).last().expect("raddle bug: a step from nowhere");
+        if chosen.is_empty() {
+            return;
+        }
+        let node = self.forest.get_mut(id);
+        let (of, asked) = &mut node.options[place as usize];
+        let (of, first) = (*of, asked.len());
+        *asked = chosen.iter().map(|&(_, value)| value).collect();
+        for (position, &(arity, taken)) in chosen.iter().enumerate().skip(first) {
+            for value in (0..arity).filter(|&value| value != taken) {
+                let before = chosen[..position].iter().map(|&(_, value)| value);
+                node.options.push((of, before.chain([value]).collect()));
+            }
+        }
     }
 
-    /// The run that takes another last step.
-    fn turn(&mut self, step: Step, request: &mut Request) -> bool {
-        self.asked = step.task;
-        let last = self.nodes.len() - 1;
-        self.nodes[last].saved = false;
-        let task = self.path.task(step.task).expect("raddle bug: an unknown task is to run");
-        let op = self.path.next_op(task, last);
-        let op = op.expect("raddle bug: a task is to run that was about to do nothing");
-        let asleep = &self.nodes[last].asleep;
-        let sleeps = |&&(name, ref other): &&(u64, Op)| name != step.task && !other.conflicts(&op);
-        request.sleep.extend(asleep.iter().filter(sleeps).map(|&(name, _)| name));
-        self.path.write_steps(last, &mut request.steps);
-        request.steps.push(step);
-        true
+    /// The steps of a path.
+    fn steps<'a>(&'a self, way: &'a [(NodeId, u32)]) -> impl Iterator<Item = Step> + 'a {
+        way.iter().map(|&(id, place)| self.forest.get(id).step(place))
     }
 }
 
 impl<G: Guide> Search for Dpor<G> {
-    fn next(&mut self, request: &mut Request) -> bool {
-        if !self.begun {
-            self.begun = true;
-            return true;
+    fn next(&mut self, worker: usize, request: &mut Request) -> Next {
+        if self.workers.len() <= worker {
+            self.workers.resize(worker + 1, Last::default());
         }
-        while let Some(number) = self.nodes.len().checked_sub(1) {
-            if let Some(choices) = self.next_choices() {
-                let step = Step { choices, ..self.path.step(number) };
-                return self.turn(step, request);
+        let given = self.forest.next(worker);
+        let way = self.forest.way(worker);
+        let last = way.len().wrapping_sub(1);
+        self.workers[worker].known = if given == Given::Own { last } else { 0 };
+        match given {
+            Given::First => return Next::Run,
+            Given::Own => self.workers[worker].path.write_steps(last, &mut request.steps),
+            Given::Other => {
+                request.steps.clear();
+                request.steps.extend(self.steps(&way[..last]));
             }
-            self.sizes.end(number, self.runs);
-            // A step that a bound forbids was asked for and not taken.
-            let name = match self.path.stops.get(number) {
-                Some(stop) => self.path.names[stop.task.index()],
-                None => self.asked,
-            };
-            let op = self.path.task(name).and_then(|task| self.path.next_op(task, number));
-            let node = &mut self.nodes[number];
-            node.asleep.extend(op.map(|op| (name, op)));
-            let awake = |task: &&u64| node.asleep.iter().all(|(name, _)| name != *task);
-            if let Some(&task) = node.backtrack.iter().find(awake) {
-                self.sizes.begin(number, self.runs);
-                return self.turn(Step { task, choices: Vec::new() }, request);
-            }
-            self.nodes.pop();
+            Given::Nothing => return Next::Wait,
+            Given::Over => return Next::Over,
         }
-        false
+        let (id, place) = way[last];
+        let node = self.forest.get(id);
+        let of = node.options[place as usize].0;
+        let (task, op) = &node.backtrack[of as usize];
+        request.steps.push(node.step(place));
+        if !self.sleepless {
+            let sleeps = |other: &&Letter| other.0 != *task && !other.1.conflicts(op);
+            request.sleep.extend(node.sleepers(of).filter(sleeps).map(|&(name, _)| name));
+        }
+        Next::Run
     }
 
-    fn learn(&mut self, plan: &Plan, trace: &Trace, verdict: &Verdict) {
-        self.runs += 1;
-        let known = self.nodes.len().saturating_sub(1);
-        for number in self.nodes.len()..trace.log.picks.len() + 1 {
-            self.sizes.begin(number, self.runs - 1);
+    fn learn(&mut self, worker: usize, plan: &Plan, trace: &Trace, verdict: &Verdict) {
+        self.forest.end(worker);
+        let Last { mut path, known } = core::mem::take(&mut self.workers[worker]);
+        path.follow(trace, known);
+        let led = self.forest.way(worker).len();
+        // A step that a bound forbids was asked for and not taken.
+        if let Some(last) = led.checked_sub(1).filter(|&last| last < path.stops.len()) {
+            self.add_choices(worker, path.choices(last));
         }
-        self.path.follow(trace, known);
-        self.nodes.resize(self.path.stops.len().max(known), Node::default());
-        for number in known..self.path.stops.len() {
-            let stop = &self.path.stops[number];
-            let name = self.path.names[stop.task.index()];
-            let node = &mut self.nodes[number];
-            if !node.backtrack.contains(&name) {
-                node.backtrack.push(name);
+        for number in led..path.stops.len() {
+            let stop = &path.stops[number];
+            let mut node = Node::default();
+            if let (Some(before), false) = (number.checked_sub(1), self.sleepless) {
+                let (id, place) = self.forest.way(worker)[before];
+                let (parent, stop) = (self.forest.get(id), &path.stops[before]);
+                let of = parent.options[place as usize].0;
+                let name = path.names[stop.task.index()];
+                let sleeps = |other: &&Letter| other.0 != name && !other.1.conflicts(&stop.op);
+                node.asleep.extend(parent.sleepers(of).filter(sleeps).copied());
             }
-            if number + 1 < self.path.stops.len() && !self.sleepless {
-                let awake = |other: &(u64, Op)| other.0 == name || other.1.conflicts(&stop.op);
-                let rest = node.asleep.iter().filter(|&other| !awake(other)).copied();
-                self.nodes[number + 1].asleep = rest.collect();
-            }
+            // It runs, though it slept.
+            node.options.push((0, Vec::new()));
+            node.backtrack.push((path.names[stop.task.index()], stop.op));
+            self.forest.push(worker, node);
+            self.add_choices(worker, path.choices(number));
         }
         self.blocked += u64::from(*verdict == Verdict::Cut);
         self.guide.learn(trace);
-        self.go_back(known, plan, trace);
+        self.go_back(worker, &mut path, known, plan, trace);
+        self.workers[worker] = Last { path, known };
+    }
+
+    fn lose(&mut self, worker: usize) {
+        self.forest.end(worker);
+    }
+
+    fn shares(&self) -> bool {
+        self.guide.is_complete()
     }
 
     fn save(&mut self, entry: &mut Entry, all: bool) -> Option<usize> {
         if !self.guide.is_complete() {
             return None;
         }
-        for (number, node) in self.nodes.iter_mut().enumerate().filter(|(_, node)| all || !node.saved) {
-            node.saved = true;
-            let step = (number < self.path.stops.len()).then(|| self.path.step(number));
-            entry.part(number, |put| {
-                put.list(step.iter(), |put, step| put.step(step));
-                put.list(node.backtrack.iter(), |put, &task| put.name(task));
-                put.list(node.asleep.iter(), |put, (task, op)| {
-                    put.name(*task);
-                    put.op(op);
-                });
-            });
-        }
-        let mut rest = entry.rest();
-        rest.name(self.asked);
-        rest.number(self.runs);
-        rest.number(self.blocked);
-        Some(self.nodes.len())
+        entry.rest().number(self.blocked);
+        Some(self.forest.save(entry, all))
     }
 
     fn load(&mut self, parts: &[Vec<u8>], rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
-        let mut steps = Vec::new();
-        self.nodes.clear();
-        for part in parts {
-            let mut take = Take::new(part);
-            steps.extend(take.list(Take::step)?);
-            let backtrack = take.list(Take::name)?;
-            let asleep = take.list(|take| Ok((take.name()?, take.op()?)))?;
-            self.nodes.push(Node { backtrack, asleep, saved: true });
-        }
-        self.asked = rest.name()?;
-        self.runs = rest.number()?;
         self.blocked = rest.number()?;
-        self.begun = true;
+        let (forest, last) = Forest::load(parts, rest)?;
+        self.forest = forest;
+        self.workers.clear();
+        let steps = self.steps(&last).collect();
+        self.forest.settle_all();
         Ok(steps)
     }
 
-    fn recall(&mut self, trace: &Trace) {
-        self.path.follow(trace, 0);
-    }
-
     fn outlook(&self) -> Option<Outlook> {
-        let waiting = self.nodes.iter().map(|node| {
-            let asleep = |task: &u64| node.asleep.iter().any(|(name, _)| name == task);
-            // One of them is being taken.
-            node.backtrack.iter().filter(|task| !asleep(task)).count().saturating_sub(1)
-        });
-        Some(self.sizes.outlook(waiting))
+        Some(self.forest.outlook())
     }
 
     fn restart(&mut self) {
         self.guide.restart();
-        self.runs = 0;
-        self.sizes = Sizes::default();
-        self.path = Path::default();
-        self.nodes.clear();
-        self.begun = false;
+        self.forest = Forest::default();
+        self.workers.clear();
     }
 }

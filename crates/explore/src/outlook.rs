@@ -46,6 +46,18 @@ impl Sizes {
         depth.squares += size * size;
     }
 
+    /// Adds what another one knows.
+    pub(crate) fn join(&mut self, other: &Sizes) {
+        if self.depths.len() < other.depths.len() {
+            self.depths.resize(other.depths.len(), Depth::default());
+        }
+        for (mine, theirs) in self.depths.iter_mut().zip(&other.depths) {
+            mine.branches += theirs.branches;
+            mine.runs += theirs.runs;
+            mine.squares += theirs.squares;
+        }
+    }
+
     /// What is left, given how many branches are known and not taken at each depth.
     pub(crate) fn outlook(&self, waiting: impl Iterator<Item = usize>) -> Outlook {
         let (mut about, mut variance, mut least) = (0.0, 0.0, 0.0);

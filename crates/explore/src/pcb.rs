@@ -9,7 +9,7 @@
 //! proportion to the runs.
 
 use crate::outlook::Outlook;
-use crate::systematic::{Request, Search};
+use crate::systematic::{Next, Request, Search};
 use crate::tree::Tree;
 use raddle_model::plan::Step;
 use raddle_model::{Plan, Trace, Verdict};
@@ -40,20 +40,26 @@ impl Pcb {
 }
 
 impl Search for Pcb {
-    fn next(&mut self, request: &mut Request) -> bool {
-        if self.tree.next(request) {
-            return true;
-        }
-        if !self.grows || !self.tree.pruned() {
-            return false;
+    fn next(&mut self, worker: usize, request: &mut Request) -> Next {
+        let next = self.tree.next(worker, request);
+        if next != Next::Over || !self.grows || !self.tree.pruned() {
+            return next;
         }
         self.bound += 1;
         self.tree = Tree::new(Some(self.bound));
-        self.tree.next(request)
+        self.tree.next(worker, request)
     }
 
-    fn learn(&mut self, _: &Plan, trace: &Trace, _: &Verdict) {
-        self.tree.learn(trace);
+    fn learn(&mut self, worker: usize, _: &Plan, trace: &Trace, _: &Verdict) {
+        self.tree.learn(worker, trace);
+    }
+
+    fn lose(&mut self, worker: usize) {
+        self.tree.lose(worker);
+    }
+
+    fn shares(&self) -> bool {
+        true
     }
 
     /// What later bounds will bring is not known.
@@ -69,8 +75,7 @@ impl Search for Pcb {
     fn load(&mut self, parts: &[Vec<u8>], rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
         self.bound = rest.small()?;
         self.tree = Tree::new(Some(self.bound));
-        self.tree.load(parts, rest)?;
-        Ok(self.tree.steps())
+        self.tree.load(parts, rest)
     }
 
     fn restart(&mut self) {

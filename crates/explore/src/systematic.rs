@@ -6,7 +6,7 @@
 use crate::explorer::{Batch, Exhausted, Explorer};
 use crate::journal::{Journal, JournalError};
 use crate::outlook::Outlook;
-use crate::target::{Digest, Flow, Run, Searcher, Target};
+use crate::target::{Ask, Digest, Flow, Run, Searcher, Target};
 use alloc::sync::Arc;
 use core::any::Any;
 use raddle_model::plan::{Step, Steps};
@@ -34,14 +34,44 @@ impl Default for Request {
     }
 }
 
-/// A search through the runs of a program, or through its partial orders.
-pub trait Search: Clone + Send + 'static {
-    /// What to run next; false if nothing is left. Before the first run the request is the default one, later its
-    /// steps are those of the run before, and nobody sleeps.
-    fn next(&mut self, request: &mut Request) -> bool;
+/// What a search says to a worker that asks what to run next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// What was written into the request.
+    Run,
+    /// Nothing is known now; what other workers run may bring something.
+    Wait,
+    /// Nothing is left.
+    Over,
+}
 
-    /// The run that was asked for has ended.
-    fn learn(&mut self, plan: &Plan, trace: &Trace, verdict: &Verdict);
+impl Next {
+    /// For one who never has to wait.
+    pub(crate) fn if_any(any: bool) -> Next {
+        if any { Next::Run } else { Next::Over }
+    }
+}
+
+/// A search through the runs of a program, or through its partial orders. Workers have numbers from 0 on; each asks,
+/// runs and tells, one run at a time, and they may do so in any order. What a worker runs is a matter of that order, what
+/// all of them run together is not.
+pub trait Search: Clone + Send + 'static {
+    /// What a worker is to run next. Before its first run the request is the default one, later its steps are those of
+    /// its run before, and nobody sleeps.
+    fn next(&mut self, worker: usize, request: &mut Request) -> Next;
+
+    /// The run that the worker was asked for has ended.
+    fn learn(&mut self, worker: usize, plan: &Plan, trace: &Trace, verdict: &Verdict);
+
+    /// It has, and nobody knows what it did.
+    fn lose(&mut self, worker: usize) {
+        let _ = worker;
+    }
+
+    /// Whether several workers can work on it.
+    fn shares(&self) -> bool {
+        false
+    }
 
     /// Writes what has changed since the last time, or all of it, and says how many parts there are. None if it has
     /// no journal.
@@ -103,6 +133,9 @@ pub(crate) fn as_taken(plan: &Plan, trace: &Trace) -> Option<Plan> {
 /// Time-outs of a task at one site in a row, unless another number is asked for.
 pub const TIMEOUTS_MAX: u32 = 1;
 
+/// How searches write their state, first thing in every entry of a journal.
+const FORMAT: u64 = 2;
+
 /// A search as an explorer.
 #[derive(Debug)]
 pub struct Systematic<S> {
@@ -116,9 +149,12 @@ pub struct Systematic<S> {
 #[derive(Debug)]
 struct Core<S> {
     search: S,
-    // The conditions of all runs, and the steps of the last. Nobody else has it when the next one is asked for.
-    plan: Arc<Plan>,
-    seed: u64,
+    // The conditions of all runs.
+    plan: Plan,
+    // What each worker runs, or ran last. Nobody else has it when the worker asks for the next one.
+    assigned: Vec<Assigned>,
+    // How often the search has begun anew.
+    pass: u64,
     timeouts_max: u32,
     // Whether the last run showed new points.
     grown: bool,
@@ -131,6 +167,13 @@ struct Core<S> {
     failed: Vec<(Identity, Plan)>,
     runs: u64,
     fingerprint: u128,
+}
+
+/// A plan with the conditions of a pass, and the steps of a worker's last run.
+#[derive(Debug)]
+struct Assigned {
+    plan: Arc<Plan>,
+    pass: u64,
 }
 
 type Identity = (FailureKind, Vec<SiteId>);
@@ -147,8 +190,9 @@ impl<S: Search> Systematic<S> {
         plan.tail = Tail::Steps(Steps::default());
         let core = Core {
             search,
-            seed: plan.seed,
-            plan: Arc::new(plan),
+            plan,
+            assigned: Vec::new(),
+            pass: 0,
             timeouts_max: TIMEOUTS_MAX,
             grown: false,
             reached: Reached::default(),
@@ -180,7 +224,7 @@ impl<S: Search> Core<S> {
     fn add_points(&mut self, sites: impl IntoIterator<Item = SiteId>) {
         for site in sites {
             if let Err(at) = self.plan.points.accesses.binary_search(&site) {
-                Arc::make_mut(&mut self.plan).points.accesses.insert(at, site);
+                self.plan.points.accesses.insert(at, site);
                 self.grown = true;
             }
         }
@@ -201,6 +245,7 @@ impl<S: Search> Core<S> {
         let Some(mut journal) = self.journal.take() else { return };
         journal.keep(|entry, all| {
             let mut rest = entry.rest();
+            rest.name(FORMAT);
             rest.number(self.runs);
             rest.name(self.fingerprint as u64);
             rest.name((self.fingerprint >> 64) as u64);
@@ -218,7 +263,7 @@ impl<S: Search> Core<S> {
     fn repeat(&mut self, steps: Vec<Step>, target: &mut dyn Target) -> Result<(), JournalError> {
         let count = steps.len();
         let tail = Steps { steps, timeouts_max: self.timeouts_max, ..Steps::default() };
-        let plan = Plan { tail: Tail::Steps(tail), ..(*self.plan).clone() };
+        let plan = Plan { tail: Tail::Steps(tail), ..self.plan.clone() };
         let run = target.run(&plan).map_err(|error| JournalError(error.message))?;
         let strayed = matches!(run.digest.verdict, Verdict::Diverged(_)) || run.trace.names.is_empty();
         // Where the search had already left some of its last steps, what comes after them may be another run.
@@ -236,13 +281,16 @@ impl<S: Search> Core<S> {
     /// Becomes what a journal holds. The steps of its last run, and the plans of those that failed.
     fn load(&mut self, state: &State) -> Result<(Vec<Step>, Vec<Plan>), Unpack> {
         let mut rest = Take::new(&state.rest);
+        if rest.name()? != FORMAT {
+            return Err(Unpack::Nonsense("another version of raddle has written it"));
+        }
         self.runs = rest.number()?;
         self.fingerprint = u128::from(rest.name()?) | u128::from(rest.name()?) << 64;
         self.reached = Reached { cut: rest.flag()?, spin: rest.flag()?, timeouts: rest.flag()? };
         self.strayed = rest.flag()?;
         self.grown = rest.flag()?;
         let accesses = rest.list(|rest| Ok(SiteId(rest.small()?)))?;
-        Arc::make_mut(&mut self.plan).points.accesses = accesses;
+        self.plan.points.accesses = accesses;
         let nonsense = |_| Unpack::Nonsense("a plan that is none");
         let failed = rest.list(|rest| raddle_wire::plan::decode(rest.bytes()?).map_err(nonsense))?;
         let steps = if self.grown { Vec::new() } else { self.search.load(&state.parts, &mut rest)? };
@@ -250,57 +298,88 @@ impl<S: Search> Core<S> {
     }
 }
 
-impl<S: Search> Searcher for Core<S> {
-    fn next(&mut self) -> Option<Arc<Plan>> {
-        let Plan { seed, tail: Tail::Steps(steps), .. } = Arc::make_mut(&mut self.plan) else {
-            unreachable!("raddle bug: a search without steps");
-        };
-        let Steps { steps: first, sleep, .. } = steps;
-        sleep.clear();
-        if core::mem::take(&mut self.grown) {
-            // What was run so far had fewer points: only a pass in which none is learned counts.
-            self.search.restart();
-            self.reached = Reached::default();
-            first.clear();
-        }
-        first.resize_with(first.len().max(1), Step::default);
-        let (all, asleep) = (core::mem::take(first), core::mem::take(sleep));
-        let mut request = Request { steps: all, sleep: asleep, random: None };
-        self.over = !self.search.next(&mut request);
-        if let (true, Some(journal)) = (self.over, &mut self.journal) {
-            journal.remove();
-        }
-        let Request { steps: all, sleep: asleep, random } = request;
-        *steps = Steps {
-            steps: all,
-            sleep: asleep,
-            run_on: true,
-            timeouts_max: self.timeouts_max,
-            random: random.is_some(),
-        };
-        *seed = random.unwrap_or(self.seed);
-        (!self.over).then(|| self.plan.clone())
+impl<S: Search> Core<S> {
+    /// Whatever was run so far had fewer points: only a pass in which none is learned counts.
+    fn begin_anew(&mut self) {
+        self.search.restart();
+        self.reached = Reached::default();
+        self.pass += 1;
     }
 
-    fn learn(&mut self, plan: &Plan, digest: &Digest, trace: &Trace) {
+    /// The plan of a worker, to be written to.
+    fn assigned(&mut self, worker: usize) -> &mut Plan {
+        while self.assigned.len() <= worker {
+            self.assigned.push(Assigned { plan: Arc::new(self.plan.clone()), pass: self.pass });
+        }
+        let Assigned { plan, pass } = &mut self.assigned[worker];
+        if *pass != self.pass {
+            *pass = self.pass;
+            *plan = Arc::new(self.plan.clone());
+        }
+        Arc::make_mut(plan)
+    }
+}
+
+impl<S: Search> Searcher for Core<S> {
+    fn next(&mut self, worker: usize) -> Ask {
+        if core::mem::take(&mut self.grown) {
+            self.begin_anew();
+        }
+        let plan = self.assigned(worker);
+        let Tail::Steps(Steps { steps, sleep, .. }) = &mut plan.tail else {
+            unreachable!("raddle bug: a search without steps");
+        };
+        sleep.clear();
+        steps.resize_with(steps.len().max(1), Step::default);
+        let (steps, sleep) = (core::mem::take(steps), core::mem::take(sleep));
+        let mut request = Request { steps, sleep, random: None };
+        let next = self.search.next(worker, &mut request);
+        let Request { steps, sleep, random } = request;
+        let (timeouts_max, seed) = (self.timeouts_max, self.plan.seed);
+        let plan = self.assigned(worker);
+        plan.tail = Tail::Steps(Steps { steps, sleep, run_on: true, timeouts_max, random: random.is_some() });
+        plan.seed = random.unwrap_or(seed);
+        match next {
+            Next::Run => Ask::Run(self.assigned[worker].plan.clone()),
+            Next::Wait => Ask::Wait,
+            Next::Over => {
+                self.over = true;
+                if let Some(journal) = &mut self.journal {
+                    journal.remove();
+                }
+                Ask::Over
+            }
+        }
+    }
+
+    fn learn(&mut self, worker: usize, plan: &Plan, digest: &Digest, trace: &Trace) {
         if !self.plan.points.all_accesses {
             self.add_points(digest.learned.races.iter().flat_map(|race| race.sites));
             self.add_points(digest.learned.shared.iter().copied());
         }
-        let Reached { cut, spin, timeouts } = trace.log.reached;
-        self.reached.cut |= cut;
-        self.reached.spin |= spin;
-        self.reached.timeouts |= timeouts;
         // Without a trace nobody knows what the run did: it hung.
         let lost = trace.names.is_empty();
         self.strayed |= lost || matches!(digest.verdict, Verdict::Diverged(_));
-        if !self.grown && !lost {
-            self.search.learn(plan, trace, &digest.verdict);
+        // What another worker was at when the search began anew was no part of it.
+        if self.assigned[worker].pass == self.pass {
+            let Reached { cut, spin, timeouts } = trace.log.reached;
+            self.reached.cut |= cut;
+            self.reached.spin |= spin;
+            self.reached.timeouts |= timeouts;
+            if lost {
+                self.search.lose(worker);
+            } else if !self.grown {
+                self.search.learn(worker, plan, trace, &digest.verdict);
+            }
         }
         self.runs += 1;
         if self.journal.is_some() {
             self.note(plan, digest, trace);
         }
+    }
+
+    fn shares(&self) -> bool {
+        self.search.shares()
     }
 }
 
@@ -373,7 +452,7 @@ impl<S: Search> Explorer for Systematic<S> {
     fn has_nothing_left(&mut self) -> bool {
         let core = self.core.as_mut().expect(AWAY);
         if !core.over && !core.grown && self.failed.is_empty() && core.runs > 0 {
-            core.over = !core.search.clone().next(&mut Request::default());
+            core.over = core.search.clone().next(0, &mut Request::default()) == Next::Over;
             if let (true, Some(journal)) = (core.over, &mut core.journal) {
                 journal.remove();
             }

@@ -121,15 +121,29 @@ pub struct TargetError {
     pub message: String,
 }
 
-/// Who decides from run to run, each of which depends on the one before. It is a value that moves to
-/// where the runs happen: a search asks for far more runs in a second than messages could be sent.
-pub trait Searcher: Any + Send {
-    /// The next run; none if nothing is left. Whoever has let go of the plan by the time it asks for the next one
-    /// saves a copy.
-    fn next(&mut self) -> Option<Arc<Plan>>;
+/// What a search says to a worker.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Ask {
+    /// This is the worker's next run. Whoever has let go of the plan by the time it asks for the next one saves a copy.
+    Run(Arc<Plan>),
+    /// There is nothing to run until another worker has told what came of its run.
+    Wait,
+    /// Nothing is left.
+    Over,
+}
 
-    /// The run that was asked for has ended.
-    fn learn(&mut self, plan: &Plan, digest: &Digest, trace: &Trace);
+/// Who decides from run to run. It is a value that moves to where the runs happen: a search asks for far more runs in
+/// a second than messages could be sent. Several workers may ask it in turn if it can be shared; they have numbers
+/// from 0 on, and each has one run at a time.
+pub trait Searcher: Any + Send {
+    /// What a worker is to run next.
+    fn next(&mut self, worker: usize) -> Ask;
+
+    /// The run that the worker was asked for has ended.
+    fn learn(&mut self, worker: usize, plan: &Plan, digest: &Digest, trace: &Trace);
+
+    /// Whether there can be more than one worker.
+    fn shares(&self) -> bool;
 }
 
 /// A run of a search.
@@ -155,7 +169,7 @@ impl SearchRun {
 pub struct Searched {
     /// Where the search is now.
     pub search: Box<dyn Searcher>,
-    /// The runs, in order; the last one may have something to look at, the others have not.
+    /// The runs, in the order of their numbers. Few have something to look at: nothing is begun after one that has.
     pub runs: Vec<SearchRun>,
     /// Whether nothing is left.
     pub over: bool,
@@ -172,20 +186,20 @@ pub trait Target {
     /// seed [`raddle_model::Rng::seed_of_run`]`(plan.seed, i)`.
     fn sample(&mut self, plan: &Plan, runs: Range<u64>, sink: &mut dyn Sink) -> Result<(), TargetError>;
 
-    /// Some of the runs that a search asks for, at least one unless nothing is left: those with the
-    /// numbers `runs`, up to the first that there is something to look at.
+    /// Some of the runs that a search asks for, at least one unless nothing is left: those with the first of the
+    /// numbers `runs`, up to one that there is something to look at.
     fn search(&mut self, mut search: Box<dyn Searcher>, runs: Range<u64>) -> Result<Searched, TargetError> {
         let mut spent = Duration::ZERO;
         let begun = Instant::now();
-        let next = search.next();
+        let next = search.next(0);
         spent += begun.elapsed();
-        let Some(plan) = next else {
+        let Ask::Run(plan) = next else {
             return Ok(Searched { search, runs: Vec::new(), over: true, spent });
         };
         let mut run = self.run(&plan)?;
         run.digest.run = runs.start;
         let begun = Instant::now();
-        search.learn(&plan, &run.digest, &run.trace);
+        search.learn(0, &plan, &run.digest, &run.trace);
         spent += begun.elapsed();
         let run = SearchRun::new(&plan, run.digest, &run.trace);
         Ok(Searched { search, runs: vec![run], over: false, spent })

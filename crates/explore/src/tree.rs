@@ -1,95 +1,95 @@
-//! The tree of all decisions of a program, walked depth first by running it again and again. Nothing
-//! is left out but what a bound on preemptions forbids.
+//! The tree of all decisions of a program, walked by running it again and again. Nothing is left out but what a
+//! bound on preemptions forbids.
 
-use crate::outlook::{Outlook, Sizes};
-use crate::systematic::Request;
+use crate::forest::{Forest, Given, Options, Way};
+use crate::outlook::Outlook;
+use crate::systematic::{Next, Request};
 use raddle_model::plan::Step;
 use raddle_model::trace::Picked;
 use raddle_model::{Dice, Op, Rng, TaskId, Trace};
 use raddle_wire::Unpack;
 use raddle_wire::journal::{Entry, Put, Take};
 
-/// A decision of the current run.
+/// A decision.
 #[derive(Clone, Debug)]
-struct Branch {
+struct Decision {
     /// What it was made between.
-    options: Options,
-    /// Which one is taken: a position in `order`.
-    taken: usize,
-    /// The order in which the options are taken.
+    between: Between,
+    /// The order in which that is taken.
     order: Vec<u32>,
     /// Preemptions before it.
     preemptions: u32,
 }
 
 #[derive(Clone, Debug)]
-enum Options {
+enum Between {
     /// Names of the tasks that may run, and whether running each is a preemption.
     Tasks(Vec<(u64, bool)>),
     /// Values below this.
     Values(u32),
 }
 
-impl Branch {
+impl Decision {
+    /// What is taken at a position.
+    fn at(&self, place: u32) -> usize {
+        self.order[place as usize] as usize
+    }
+
+    fn preemptions_after(&self, place: u32) -> u32 {
+        match &self.between {
+            Between::Tasks(tasks) => self.preemptions + u32::from(tasks[self.at(place)].1),
+            Between::Values(_) => self.preemptions,
+        }
+    }
+}
+
+impl Options for Decision {
     fn count(&self) -> usize {
-        match &self.options {
-            Options::Tasks(tasks) => tasks.len(),
-            Options::Values(arity) => *arity as usize,
+        match &self.between {
+            Between::Tasks(tasks) => tasks.len(),
+            Between::Values(arity) => *arity as usize,
         }
     }
 
     fn save(&self, put: &mut Put<'_>) {
-        match &self.options {
-            Options::Tasks(tasks) => put.list(tasks.iter(), |put, &(name, preempts)| {
+        match &self.between {
+            Between::Tasks(tasks) => put.list(tasks.iter(), |put, &(name, preempts)| {
                 put.name(name);
                 put.flag(preempts);
             }),
             // No list of tasks is empty.
-            Options::Values(arity) => {
+            Between::Values(arity) => {
                 put.number(0);
                 put.number(u64::from(*arity));
             }
         }
-        put.number(self.taken as u64);
         put.number(u64::from(self.preemptions));
         put.list(self.order.iter(), |put, &option| put.number(u64::from(option)));
     }
 
-    fn load(take: &mut Take<'_>) -> Result<Branch, Unpack> {
+    fn load(take: &mut Take<'_>) -> Result<Decision, Unpack> {
         let tasks = take.list(|take| Ok((take.name()?, take.flag()?)))?;
-        let options = if tasks.is_empty() { Options::Values(take.small()?) } else { Options::Tasks(tasks) };
-        let (taken, preemptions) = (take.size()?, take.small()?);
-        Ok(Branch { options, taken, order: take.list(Take::small)?, preemptions })
-    }
-
-    /// The option that is taken.
-    fn option(&self) -> usize {
-        self.order[self.taken] as usize
-    }
-
-    fn preemptions_after(&self) -> u32 {
-        match &self.options {
-            Options::Tasks(tasks) => self.preemptions + u32::from(tasks[self.option()].1),
-            Options::Values(_) => self.preemptions,
+        let between = if tasks.is_empty() { Between::Values(take.small()?) } else { Between::Tasks(tasks) };
+        let preemptions = take.small()?;
+        let decision = Decision { between, order: take.list(Take::small)?, preemptions };
+        let sound = decision.order.iter().all(|&option| (option as usize) < decision.count());
+        if !sound || decision.order.len() != decision.count() {
+            return Err(Unpack::Nonsense("a decision between other options"));
         }
+        Ok(decision)
     }
 }
 
 /// The walk.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Tree {
-    stack: Vec<Branch>,
+    forest: Forest<Decision>,
     /// Most preemptions of a run; none is as many as there are.
     preemptions_max: Option<u32>,
-    begun: bool,
     /// Whether the bound has forbidden anything.
     pruned: bool,
     /// Where alternatives are taken in a random order.
     dice: Option<Rng>,
-    runs: u64,
-    sizes: Sizes,
-    /// Decisions before this one are as they were when the journal was last written.
-    saved: usize,
 }
 
 impl Tree {
@@ -107,94 +107,73 @@ impl Tree {
 
     /// Writes the decisions that have changed, or all.
     pub(crate) fn save(&mut self, entry: &mut Entry, all: bool) -> usize {
-        let from = if all { 0 } else { self.saved.min(self.stack.len()) };
-        for (number, branch) in self.stack.iter().enumerate().skip(from) {
-            entry.part(number, |put| branch.save(put));
-        }
-        self.saved = self.stack.len();
         let mut rest = entry.rest();
         rest.flag(self.pruned);
-        rest.number(self.runs);
         rest.flag(self.dice.is_some());
         self.dice.iter().flat_map(Rng::state).for_each(|state| rest.name(state));
-        self.stack.len()
+        self.forest.save(entry, all)
     }
 
-    /// Becomes what was saved; nothing has to be run again to know it.
-    pub(crate) fn load(&mut self, parts: &[Vec<u8>], rest: &mut Take<'_>) -> Result<(), Unpack> {
-        self.stack = parts.iter().map(|part| Branch::load(&mut Take::new(part))).collect::<Result<_, _>>()?;
-        self.saved = 0;
-        self.begun = true;
+    /// Becomes what was saved, and says which steps the last run took.
+    pub(crate) fn load(&mut self, parts: &[Vec<u8>], rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
         self.pruned = rest.flag()?;
-        self.runs = rest.number()?;
         let random = rest.flag()?;
         self.dice = if random { Some(Rng::from_state([rest.name()?, rest.name()?])) } else { None };
-        Ok(())
-    }
-
-    /// The steps that it took.
-    pub(crate) fn steps(&self) -> Vec<Step> {
-        let mut request = Request::default();
-        self.write(&mut request.steps);
-        request.steps
+        let (forest, last) = Forest::load(parts, rest)?;
+        self.forest = forest;
+        let mut steps = vec![Step::default()];
+        self.write(&last, &mut steps);
+        self.forest.settle_all();
+        Ok(steps)
     }
 
     /// How much is left.
     pub(crate) fn outlook(&self) -> Outlook {
-        self.sizes.outlook(self.stack.iter().map(|branch| branch.count() - 1 - branch.taken))
+        self.forest.outlook()
     }
 
-    /// The next path; false if all have been walked.
-    pub(crate) fn next(&mut self, request: &mut Request) -> bool {
-        if self.begun && !self.advance() {
-            return false;
+    /// The next path of a worker.
+    pub(crate) fn next(&mut self, worker: usize, request: &mut Request) -> Next {
+        match self.forest.next(worker) {
+            Given::First | Given::Own | Given::Other => {}
+            Given::Nothing => return Next::Wait,
+            Given::Over => return Next::Over,
         }
-        self.begun = true;
-        self.write(&mut request.steps);
+        self.write(self.forest.way(worker), &mut request.steps);
         request.random = self.dice.as_mut().map(Rng::next_u64);
-        true
+        Next::Run
     }
 
-    /// Makes `steps`, of which there is at least one, those of the path.
-    fn write(&self, steps: &mut Vec<Step>) {
+    /// Makes `steps`, of which there is at least one, those of a path.
+    fn write(&self, way: &Way, steps: &mut Vec<Step>) {
         steps[0].choices.clear();
         let mut last = 0;
-        for branch in &self.stack {
-            match &branch.options {
-                Options::Tasks(tasks) => {
+        for &(id, place) in way {
+            let decision = self.forest.get(id);
+            match &decision.between {
+                Between::Tasks(tasks) => {
                     last += 1;
                     if last == steps.len() {
                         steps.push(Step::default());
                     }
-                    steps[last].task = tasks[branch.option()].0;
+                    steps[last].task = tasks[decision.at(place)].0;
                     steps[last].choices.clear();
                 }
-                Options::Values(_) => steps[last].choices.push(branch.option() as u32),
+                Between::Values(_) => steps[last].choices.push(decision.at(place) as u32),
             }
         }
         steps.truncate(last + 1);
     }
 
-    fn advance(&mut self) -> bool {
-        while let Some(last) = self.stack.last_mut() {
-            last.taken += 1;
-            let more = last.taken < last.count();
-            let depth = self.stack.len() - 1;
-            self.saved = self.saved.min(depth);
-            self.sizes.end(depth, self.runs);
-            if more {
-                self.sizes.begin(depth, self.runs);
-                return true;
-            }
-            self.stack.pop();
-        }
-        false
+    /// Nobody knows what the run of a worker did.
+    pub(crate) fn lose(&mut self, worker: usize) {
+        self.forest.end(worker);
     }
 
-    /// The run took the path: appends the decisions that it made by itself.
-    pub(crate) fn learn(&mut self, trace: &Trace) {
-        self.runs += 1;
-        let led = self.stack.len();
+    /// The run of a worker took its path: appends the decisions that it made by itself.
+    pub(crate) fn learn(&mut self, worker: usize, trace: &Trace) {
+        self.forest.end(worker);
+        let led = self.forest.way(worker).len();
         let taken = |picked: &Picked| trace.events.get(picked.event as usize);
         let picks = trace.log.picks.partition_point(|picked| taken(picked).is_some());
         let picks = &trace.log.picks[..picks];
@@ -209,7 +188,7 @@ impl Tree {
         for at in first..=picks.len() {
             while let Some(choice) = chosen.next_if(|choice| choice.pick as usize == at) {
                 if number >= led {
-                    self.push(Options::Values(choice.arity), choice.value as usize);
+                    self.push(worker, Between::Values(choice.arity), choice.value as usize);
                 }
                 number += 1;
             }
@@ -218,7 +197,7 @@ impl Tree {
                 break;
             };
             if number >= led {
-                self.push_tasks(trace, picked, event.task, current, &ops);
+                self.push_tasks(worker, trace, picked, event.task, current, &ops);
             }
             number += 1;
             current = Some(event.task);
@@ -227,6 +206,7 @@ impl Tree {
 
     fn push_tasks(
         &mut self,
+        worker: usize,
         trace: &Trace,
         picked: &Picked,
         ran: TaskId,
@@ -234,7 +214,10 @@ impl Tree {
         ops: &[Vec<(u32, Op)>],
     ) {
         // What the last task is about to do is what it did next, or would have done.
-        let next = |task: TaskId| ops[task.index()].iter().find(|(event, _)| *event >= picked.event);
+        let next = |task: TaskId| {
+            let own = &ops[task.index()];
+            own.get(own.partition_point(|(event, _)| *event < picked.event))
+        };
         let goes_on = current.filter(|&task| {
             picked.enabled.contains(task) && next(task).is_some_and(|(_, op)| !op.offers_processor())
         });
@@ -244,32 +227,32 @@ impl Tree {
         let preempts = |task: TaskId| goes_on.is_some_and(|last| last != task);
         let mut tasks: Vec<(u64, bool)> =
             all.map(|task| (trace.names[task.index()], preempts(task))).collect();
-        if self.preemptions_max.is_some_and(|most| self.preemptions() >= most) {
+        if self.preemptions_max.is_some_and(|most| self.preemptions(worker) >= most) {
             let before = tasks.len();
             tasks.retain(|&(_, preempts)| !preempts);
             self.pruned |= tasks.len() < before;
         }
-        self.push(Options::Tasks(tasks), 0);
+        self.push(worker, Between::Tasks(tasks), 0);
     }
 
-    /// Preemptions of the run so far.
-    fn preemptions(&self) -> u32 {
-        self.stack.last().map_or(0, Branch::preemptions_after)
+    /// Preemptions of the run of a worker so far.
+    fn preemptions(&self, worker: usize) -> u32 {
+        let last = self.forest.way(worker).last();
+        last.map_or(0, |&(id, place)| self.forest.get(id).preemptions_after(place))
     }
 
-    fn push(&mut self, options: Options, taken: usize) {
-        let preemptions = self.preemptions();
-        let mut branch = Branch { options, taken: 0, order: Vec::new(), preemptions };
+    fn push(&mut self, worker: usize, between: Between, taken: usize) {
+        let preemptions = self.preemptions(worker);
+        let mut decision = Decision { between, order: Vec::new(), preemptions };
         // The one that is taken comes first, the others in turn or at random.
-        branch.order = (0..branch.count() as u32).collect();
-        branch.order.swap(0, taken);
+        decision.order = (0..decision.count() as u32).collect();
+        decision.order.swap(0, taken);
         if let Some(dice) = &mut self.dice {
-            for last in (2..branch.order.len()).rev() {
-                branch.order.swap(last, 1 + dice.below(last as u32) as usize);
+            for last in (2..decision.order.len()).rev() {
+                decision.order.swap(last, 1 + dice.below(last as u32) as usize);
             }
         }
-        self.sizes.begin(self.stack.len(), self.runs - 1);
-        self.stack.push(branch);
+        self.forest.push(worker, decision);
     }
 }
 

@@ -198,7 +198,7 @@ pub(crate) const LAST: usize = usize::MAX;
 
 /// How a step relates to a sequence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Initial {
+pub(crate) enum Initial {
     /// The sequence can begin with it: it is the one at this position.
     At(usize),
     /// It is not in the sequence and conflicts with nothing in it.
@@ -208,12 +208,24 @@ enum Initial {
 }
 
 impl Sequence<'_> {
+    /// What is left of it after `letter`; false if that is no weak initial.
+    pub(crate) fn pass(&mut self, letter: &Letter) -> bool {
+        match self.initial(letter) {
+            Initial::At(position) => {
+                self.steps.remove(position);
+            }
+            Initial::Apart => {}
+            Initial::No => return false,
+        }
+        true
+    }
+
     fn letter(&self, step: usize) -> &Letter {
         if step == LAST { self.last } else { &self.letters[step] }
     }
 
     /// Whether `letter` is a weak initial.
-    fn initial(&self, letter: &Letter) -> Initial {
+    pub(crate) fn initial(&self, letter: &Letter) -> Initial {
         for (position, &step) in self.steps.iter().enumerate() {
             match letter.relation(self.letter(step), self.known) {
                 Relation::Same => return Initial::At(position),
@@ -229,20 +241,20 @@ impl Sequence<'_> {
 #[derive(Clone, Debug)]
 pub(crate) struct Branch {
     // invariant: not empty, and in the reverse order, so that the next one is the last.
-    letters: Vec<Letter>,
-    rest: Vec<Branch>,
+    pub(crate) letters: Vec<Letter>,
+    pub(crate) rest: Vec<Branch>,
 }
 
 impl Branch {
+    /// The steps of a sequence, and nothing that must follow them.
+    pub(crate) fn of(sequence: &Sequence<'_>) -> Branch {
+        let letters = sequence.steps.iter().rev().map(|&step| sequence.letter(step).clone()).collect();
+        Branch { letters, rest: Vec::new() }
+    }
+
     /// The next step.
     pub(crate) fn letter(&self) -> &Letter {
         self.letters.last().expect("raddle bug: a branch without a step")
-    }
-
-    /// The steps of the first sequence.
-    pub(crate) fn first(&self) -> impl Iterator<Item = &Letter> {
-        let branches = core::iter::successors(Some(self), |branch| branch.rest.first());
-        branches.flat_map(|branch| branch.letters.iter().rev())
     }
 
     pub(crate) fn save(&self, put: &mut Put<'_>) {
@@ -263,57 +275,39 @@ impl Branch {
         if self.rest.is_empty() { 1 } else { self.rest.iter().map(Branch::leaves).sum() }
     }
 
-    /// What follows the next step: how the first sequence goes on, and the others.
-    pub(crate) fn after(mut self) -> (Option<Branch>, Vec<Branch>) {
-        self.letters.pop();
-        if !self.letters.is_empty() {
-            return (Some(self), Vec::new());
-        }
-        let mut rest = self.rest.into_iter();
-        (rest.next(), rest.collect())
-    }
-
     /// Nothing may follow any more than the last `left` of its steps: they become a branch of their own.
     fn split(&mut self, left: usize) {
         let later = self.letters.drain(..left).collect();
         let rest = core::mem::take(&mut self.rest);
         self.rest.push(Branch { letters: later, rest });
     }
-}
 
-/// Adds a sequence unless what is there covers it. What is left of the sequence means nothing then. Says whether
-/// anything was added.
-pub(crate) fn insert(branches: &mut Vec<Branch>, sequence: Sequence<'_>) -> bool {
-    let mut branches = branches;
-    'down: loop {
-        let begins = |branch: &Branch| sequence.initial(branch.letter()) != Initial::No;
-        let Some(first) = branches.iter().position(begins) else { break };
-        let branch = &mut branches[first];
-        for left in (0..branch.letters.len()).rev() {
-            match sequence.initial(&branch.letters[left]) {
-                Initial::At(position) => {
-                    sequence.steps.remove(position);
-                }
-                Initial::Apart => {}
-                Initial::No => {
+    /// Adds a sequence of which the next step is a weak initial, unless what is there covers it. What is left of the
+    /// sequence means nothing then. Says whether anything was added.
+    pub(crate) fn insert(&mut self, sequence: &mut Sequence<'_>) -> bool {
+        let mut branch = self;
+        loop {
+            for left in (0..branch.letters.len()).rev() {
+                if !sequence.pass(&branch.letters[left]) {
                     branch.split(left + 1);
-                    branches = &mut branches[first].rest;
-                    break 'down;
+                    branch.rest.push(Branch::of(sequence));
+                    return true;
+                }
+                if sequence.steps.is_empty() {
+                    return false;
                 }
             }
-            if sequence.steps.is_empty() {
+            if branch.rest.is_empty() {
                 return false;
             }
+            let begins = |next: &Branch| sequence.initial(next.letter()) != Initial::No;
+            match branch.rest.iter().position(begins) {
+                Some(next) => branch = &mut branch.rest[next],
+                None => {
+                    branch.rest.push(Branch::of(sequence));
+                    return true;
+                }
+            }
         }
-        if branch.rest.is_empty() {
-            return false;
-        }
-        branches = &mut branches[first].rest;
     }
-    if sequence.steps.is_empty() {
-        return false;
-    }
-    let letters = sequence.steps.iter().rev().map(|&step| sequence.letter(step).clone()).collect();
-    branches.push(Branch { letters, rest: Vec::new() });
-    true
 }

@@ -198,6 +198,24 @@ pub fn spin_unlock(address: usize, pc: usize) -> i32 {
     code(arrive(Op::new(Kind::Unlock, object, site)))
 }
 
+/// Takes the lock of a stream, which may be had more than once.
+pub fn lock_stream(address: usize, patience: Patience, pc: usize) -> i32 {
+    let (object, site) = stream(address, pc);
+    code(arrive(patience.apply(Op::new(Kind::Lock, object, site))))
+}
+
+/// Gives it back. Who does not have it has nothing to give back.
+pub fn unlock_stream(address: usize, pc: usize) {
+    let (object, site) = stream(address, pc);
+    if with(|run| run.holds(object)) {
+        arrive(Op::new(Kind::Unlock, object, site));
+    }
+}
+
+fn stream(address: usize, pc: usize) -> (ObjectId, SiteId) {
+    place(address, pc, || State::Mutex(Mutex { recursive: true, ..Mutex::default() }))
+}
+
 fn condvar(address: usize, pc: usize) -> (ObjectId, SiteId) {
     place(address, pc, || State::Condvar(Condvar::default()))
 }

@@ -19,19 +19,39 @@ const POPULATE_READ: usize = 22;
 unsafe extern "C" {
     fn __libc_malloc(size: usize) -> *mut u8;
     fn __libc_free(block: *mut u8);
+    fn mallopt(what: i32, value: i32) -> i32;
 }
 
 /// Does all of it. Before the program begins, on its only thread.
 pub fn up() {
     crate::calls::prepare();
-    // Libc sets up its heap when it is first used.
     // SAFETY: a block that is given back.
-    unsafe { __libc_free(__libc_malloc(1)) };
+    unsafe {
+        set_up_heap();
+        // Libc does so, too, when it is first used.
+        __libc_free(__libc_malloc(1));
+    }
     each_segment(|base, segment| {
         if !segment.is_writable() {
             fill(base, segment);
         }
     });
+}
+
+/// Has libc's heap ask the kernel rarely. Its threads run one at a time, so they need no heaps of their own, each of which is
+/// mapped, cut to size and unmapped again in every run.
+unsafe fn set_up_heap() {
+    const ARENAS_MAX: i32 = -8;
+    const MAP_FROM: i32 = -3;
+    const TRIM_FROM: i32 = -1;
+    const GROW_BY: i32 = -2;
+    // SAFETY: values that libc allows, before it has a heap.
+    unsafe {
+        mallopt(ARENAS_MAX, 1);
+        mallopt(MAP_FROM, 1 << 20);
+        mallopt(TRIM_FROM, i32::MAX);
+        mallopt(GROW_BY, 1 << 20);
+    }
 }
 
 /// Has the pages of a segment in memory, and in copies of the process.

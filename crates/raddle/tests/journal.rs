@@ -62,10 +62,10 @@ fn mixed() {
 }
 
 /// Goes on after every few runs until nothing is left. All runs together, and what was reported last.
-fn in_parts(strategy: &str, part: u64, journal: &Path, body: fn()) -> (u64, Report) {
+fn in_parts(strategy: &str, part: u64, jobs: usize, journal: &Path, body: fn()) -> (u64, Report) {
     let mut before = 0;
     loop {
-        let report = check(strategy).runs(part).journal(journal).explore(body).unwrap();
+        let report = check(strategy).runs(part).jobs(jobs).journal(journal).explore(body).unwrap();
         assert_eq!(report.resumed_after(), before, "{strategy}");
         before += report.runs();
         if report.exhausted() || report.exhausted_within().is_some() {
@@ -97,11 +97,13 @@ fn a_search_in_parts_has_the_runs_of_a_whole_one() {
                 continue;
             }
             let whole = check(strategy).explore(body).unwrap();
-            for part in [2, 7] {
+            for (part, jobs) in [(2, 1), (7, 1), (5, 3)] {
                 let journal = folder.join("journal");
-                let (runs, report) = in_parts(strategy, part, &journal, body);
-                // A run that shows new points makes the search begin anew; the runs before it were none of this search.
-                assert_eq!(runs, whole.runs(), "{name}, {strategy}");
+                let (runs, report) = in_parts(strategy, part, jobs, &journal, body);
+                // Several workers may be at a run when another one shows new points, and all begin anew; how many runs
+                // of dpor are cut is a matter of the order.
+                let exact = jobs == 1 || name != "racy" && strategy != "dpor";
+                assert!(!exact || runs == whole.runs(), "{name}, {strategy}, {jobs} jobs: {runs}");
                 assert_eq!(report.exhausted(), whole.exhausted(), "{name}, {strategy}");
                 assert!(!journal.exists(), "a search that is over leaves no journal");
             }
@@ -179,15 +181,18 @@ fn a_search_survives_being_killed() {
     }
     let (readers, kills) = (raddle_tiers::size("journal_readers"), raddle_tiers::size("journal_kills"));
     let folder = folder("killed");
-    let start = || {
+    // By one worker or by several: whoever goes on takes what the others left.
+    let jobs = |killed: u64| 1 + killed % 3;
+    let start = |killed| {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "a_search_survives_being_killed", "--nocapture"]);
         command.env(CHILD, &folder).env("JOURNAL_TEST_READERS", readers.to_string());
+        command.env("RADDLE_JOBS", jobs(killed).to_string());
         command.stdout(Stdio::piped()).spawn().unwrap()
     };
     let (mut killed, mut chance) = (0, 1u64);
     let output = loop {
-        let mut process = start();
+        let mut process = start(killed);
         if killed < kills {
             chance = chance.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             std::thread::sleep(Duration::from_millis(5 + (chance >> 33) % 120));
@@ -209,7 +214,8 @@ fn a_search_survives_being_killed() {
         *times.entry(u64::from_le_bytes(record.try_into().unwrap())).or_default() += 1;
     }
     assert_eq!(times.len() as u64, 1 << readers, "partial orders");
-    // For each kill: the run in flight, and the run before it, which is repeated to know what it did.
+    // For each kill: the runs in flight, and the last run before it, which is repeated to see that it still is the same.
     let again: u64 = times.values().map(|times| times - 1).sum();
-    assert!(again <= 2 * kills, "{again} runs too many after {kills} kills");
+    let most: u64 = (0..kills).map(|killed| jobs(killed) + 1).sum();
+    assert!(again <= most, "{again} runs too many after {kills} kills");
 }

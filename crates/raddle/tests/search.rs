@@ -329,7 +329,7 @@ fn a_limit_is_not_the_end() {
     let [low, about, high] = report.summary().runs_left.expect("a search can tell");
     assert!(0 < low && low <= about && about <= high, "{}", report.text());
     assert!(report.text().contains("of the search is done"), "{}", report.text());
-    let report = Check::new().strategy("odpor").jobs(2).explore(body).unwrap();
+    let report = Check::new().strategy("hapset").jobs(2).explore(body).unwrap();
     assert!(report.notes().iter().any(|note| note.contains("one job instead of 2")), "{}", report.text());
     let report = Check::new().strategy("odpor").explore(body).unwrap();
     assert_eq!((report.runs(), report.exhausted()), (252, true));
@@ -412,5 +412,55 @@ fn a_run_that_hangs_is_told_and_the_search_goes_on() {
         let kinds: Vec<&str> = report.failures().iter().map(|found| found.kind()).collect();
         assert_eq!(kinds, ["hang"], "{strategy}: {}", report.text());
         assert!(!report.exhausted() && report.runs() > report.failing_runs(), "{strategy}");
+    }
+}
+
+/// Several workers run what one runs, if the search comes to its end.
+#[test]
+fn several_jobs_share_a_search() {
+    static COUNT: Mutex<u32> = Mutex::new(0);
+    let stores = || {
+        let x = Arc::new(AtomicU64::new(0));
+        let y = x.clone();
+        let other = thread::spawn(move || (0..5).for_each(|i| y.store(i, SeqCst)));
+        (0..5).for_each(|i| x.store(i, SeqCst));
+        other.join().unwrap();
+    };
+    let racy = || {
+        let x = Arc::new(raddle::cell::RaceCell::new(0));
+        let y = x.clone();
+        let other = thread::spawn(move || y.set(y.get() + 1));
+        x.set(x.get() + 1);
+        other.join().unwrap();
+    };
+    let with_static = || {
+        let other = thread::spawn(|| (0..3).for_each(|_| *COUNT.lock().unwrap() += 1));
+        (0..3).for_each(|_| *COUNT.lock().unwrap() += 1);
+        other.join().unwrap();
+    };
+    let bodies: [(&str, fn()); 3] = [("stores", stores), ("racy", racy), ("static", with_static)];
+    for (name, body) in bodies {
+        for strategy in ["odpor", "dpor", "dfs", "random-dfs", "pcb:bound=2"] {
+            let check = |jobs| {
+                let check = Check::new().strategy(strategy).runs(100_000).stop_after(0).jobs(jobs);
+                check.explore(body).unwrap()
+            };
+            let (one, several) = (check(1), check(3));
+            let told = format!("{name}, {strategy}: {}{}", one.text(), several.text());
+            let what = |report: &Report| {
+                let bound = report.exhausted_within().map(String::from);
+                (report.exhausted(), bound, report.distinct_partial_orders())
+            };
+            assert_eq!(what(&one), what(&several), "{told}");
+            // Where the search begins anew some runs of the first pass may be under way.
+            if name != "racy" && strategy != "dpor" {
+                assert_eq!(one.runs(), several.runs(), "{told}");
+            }
+            let kinds = |report: &Report| {
+                report.failures().iter().map(|found| found.kind().to_owned()).collect::<Vec<_>>()
+            };
+            assert_eq!(kinds(&one), kinds(&several), "{told}");
+            assert_eq!(several.text().contains("one job instead of 3"), name == "static", "{told}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use core::arch::naked_asm;
 use core::ffi::c_int;
 use raddle_native::access::access;
 
-fn touched(address: usize, size: usize, write: bool, pc: usize) {
+pub(crate) fn touched(address: usize, size: usize, write: bool, pc: usize) {
     if size > 0 {
         access(address, size, write, pc);
     }
@@ -18,7 +18,7 @@ fn touched(address: usize, size: usize, write: bool, pc: usize) {
 ///
 /// # Safety
 /// There must be a string.
-unsafe fn length(text: usize, limit: usize) -> usize {
+pub(crate) unsafe fn length(text: usize, limit: usize) -> usize {
     // SAFETY: the caller says so.
     (0..limit).find(|&at| unsafe { ((text + at) as *const u8).read() } == 0).unwrap_or(limit)
 }

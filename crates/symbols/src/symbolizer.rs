@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 pub struct Symbolizer {
     modules: BTreeMap<PathBuf, Result<Module, ModuleError>>,
     frames: BTreeMap<(PathBuf, u64), Vec<Frame>>,
+    variables: BTreeMap<(PathBuf, u64), Option<Variable>>,
 }
 
 impl Symbolizer {
@@ -32,7 +33,12 @@ impl Symbolizer {
 
     /// The variable at an address.
     pub fn variable(&mut self, module: &Path, offset: u64) -> Option<Variable> {
-        self.module(module)?.variable(offset)
+        let key = (module.to_owned(), offset);
+        if let Some(known) = self.variables.get(&key) {
+            return known.clone();
+        }
+        let found = self.module(module).and_then(|module| module.variable(offset));
+        self.variables.entry(key).or_insert(found).clone()
     }
 
     /// What could not be read so far.

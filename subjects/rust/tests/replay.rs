@@ -95,7 +95,7 @@ fn every_run_repeats_from_its_plan_and_from_its_schedule() {
     for end in ["finished", "assertion", "panic", "deadlock", "livelock"] {
         assert!(verdicts.contains(end), "no run ended with {end}: {verdicts:?}");
     }
-    assert_eq!(tails.len(), 6, "{tails:?}");
+    assert_eq!(tails.len(), 7, "{tails:?}");
 }
 
 /// The replay must diverge, in words.

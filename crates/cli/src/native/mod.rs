@@ -10,6 +10,7 @@ mod sampling;
 mod searching;
 mod server;
 mod target;
+mod trail;
 
 pub(crate) use backend::Backend;
 pub(crate) use checkpoints::Checkpoints;

@@ -3,13 +3,12 @@
 use super::callers::Callers;
 use super::isolation::{Alone, Isolation};
 use super::log::Log;
-use super::sampling;
-use super::searching::{Order, Searching};
 use super::server::{Program, Reply, Server};
-use crate::interrupt;
+use super::trail::{Order, Trail};
+use super::{sampling, searching};
 use raddle_explore::target::{
-    CycleFound, Digest, EdgeFound, Flow, Learned, Place, RaceFound, Run, SearchRun, Searched, Searcher, Sink,
-    Target, TargetError,
+    CycleFound, Digest, EdgeFound, Flow, Learned, Place, RaceFound, Run, Searched, Searcher, Sink, Target,
+    TargetError,
 };
 use raddle_model::hash::{Wide, mix};
 use raddle_model::plan::Steps;
@@ -22,7 +21,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Of the runs that are done in one process, every so many is done in a process of its own, too; and the first ones: a
 /// program that keeps something mostly does so from the beginning.
@@ -50,11 +49,9 @@ pub(crate) struct NativeTarget {
     /// What all runs were.
     runs_digest: Wide,
     log: Option<Log>,
-    searching: Searching,
+    /// The last run of a search that each of the samplers has done.
+    trails: Vec<Trail>,
 }
-
-/// How long runs of a search are done before anybody is told.
-const SLICE: Duration = Duration::from_millis(5);
 
 impl NativeTarget {
     /// Starts a program.
@@ -81,7 +78,7 @@ impl NativeTarget {
             alone: Alone::because(why),
             runs_digest: Wide::START,
             log: None,
-            searching: Searching::default(),
+            trails: Vec::new(),
         })
     }
 
@@ -142,7 +139,7 @@ impl NativeTarget {
         (site != SiteId::UNKNOWN).then_some((module, offset))
     }
 
-    fn know(&mut self, modules: &[String]) {
+    pub(super) fn know(&mut self, modules: &[String]) {
         if modules.len() > self.modules.len() {
             let path = |path: &String| {
                 if path.is_empty() { self.program.path.clone() } else { PathBuf::from(path) }
@@ -152,7 +149,7 @@ impl NativeTarget {
     }
 
     /// What a reply says of a run.
-    fn digest(
+    pub(super) fn digest(
         &mut self,
         reply: &Reply,
         run: u64,
@@ -204,26 +201,44 @@ impl NativeTarget {
         self.runs_digest = self.runs_digest.chain(label, Wide::START);
     }
 
-    /// A run of a search. What happened in it is in `searching`.
-    fn searched(&mut self, plan: &Plan, number: u64) -> Result<Digest, TargetError> {
+    /// Asks a server for a run of a search.
+    pub(super) fn ask(
+        &mut self,
+        server: &mut Server,
+        worker: usize,
+        plan: &Plan,
+        number: u64,
+    ) -> Result<(), TargetError> {
         let how = (self.program.isolation, self.program.checkpoints);
-        let searching = &mut self.searching;
-        let Order { since, plan: rest } = searching.order(plan, how.1);
+        self.trails.resize_with(self.trails.len().max(worker + 1), Trail::default);
+        let trail = &mut self.trails[worker];
+        let Order { since, plan: rest } = trail.order(plan, how.1);
         // Where nearly every run is refused, to try is wasted.
-        let hopeless = searching.tried >= 16 && searching.refused * 4 > searching.tried * 3;
-        let server = &mut self.samplers[0];
-        server.search(rest.as_ref().unwrap_or(plan), number, since, how, hopeless)?;
-        searching.tried += u64::from(!hopeless);
+        let hopeless = trail.tried >= 16 && trail.refused * 4 > trail.tried * 3;
+        trail.tried += u64::from(!hopeless);
+        server.search(rest.as_ref().unwrap_or(plan), number, since, how, hopeless)
+    }
+
+    /// Hears what came of it; what happened in it is its `trace`. None if somebody asks us to end before.
+    pub(super) fn hear(
+        &mut self,
+        server: &mut Server,
+        worker: usize,
+        plan: &Plan,
+        number: u64,
+    ) -> Result<Option<Digest>, TargetError> {
+        let how = (self.program.isolation, self.program.checkpoints);
+        let trail = &mut self.trails[worker];
         let reply = loop {
-            let reply = server.receive()?;
+            let Some(reply) = server.receive_unless_asked()? else { return Ok(None) };
             match reply.kind {
-                reply::CHECKPOINTS => searching.know(&reply.bytes),
+                reply::CHECKPOINTS => trail.know(&reply.bytes),
                 reply::ALONE => self.alone.note(&reply),
                 reply::LOST => {
                     let why = reply.status as u32;
-                    searching.forget();
+                    trail.forget();
                     if why != NO_CHECKPOINT {
-                        searching.refused += 1;
+                        trail.refused += 1;
                         self.alone.note_call(if why == GONE { -1 } else { why as i32 });
                     }
                     server.search(plan, number, None, how, why != NO_CHECKPOINT)?;
@@ -232,34 +247,36 @@ impl NativeTarget {
             }
         };
         if reply.kind != reply::REPORT {
-            searching.forget();
+            trail.forget();
         }
         let (digest, recorded, since) = self.digest(&reply, number, plan.seed)?;
-        let trace = match recorded {
-            Some(recorded) => {
-                self.know(&recorded.modules);
-                recorded.trace
-            }
-            None => Trace::default(),
-        };
-        self.searching.learn(plan, trace, since);
+        let trace = recorded.map_or_else(Trace::default, |recorded| {
+            self.know(&recorded.modules);
+            recorded.trace
+        });
+        self.trails[worker].learn(plan, trace, since);
         self.digest_more(&digest, reply.status);
         if self.program.isolation.is_checked() {
             // Everything that the search learns from is compared, too.
-            let told = format!("{:?}", self.searching.trace);
+            let told = format!("{:?}", self.trails[worker].trace);
             let label = told.bytes().fold(0, |hash, byte| mix(hash, byte.into()));
             self.runs_digest = self.runs_digest.chain(label, Wide::START);
         }
         if let Some(log) = &mut self.log {
             log.run(&digest)?;
         }
-        Ok(digest)
+        Ok(Some(digest))
+    }
+
+    /// What happened in the last run of a search that this worker has done.
+    pub(super) fn trace(&self, worker: usize) -> &Trace {
+        &self.trails[worker].trace
     }
 
     /// Runs of a search that went on from a checkpoint, and events that they did not execute again.
     pub(crate) fn checkpoints(&self) -> raddle_report::Checkpoints {
-        let Searching { hits, events, .. } = self.searching;
-        raddle_report::Checkpoints { hits, events }
+        let sum = |count: fn(&Trail) -> u64| self.trails.iter().map(count).sum();
+        raddle_report::Checkpoints { hits: sum(|trail| trail.hits), events: sum(|trail| trail.events) }
     }
 
     /// A race, with the name of its variable if that is a static one.
@@ -424,33 +441,12 @@ impl Target for NativeTarget {
         result
     }
 
-    fn search(
-        &mut self,
-        mut search: Box<dyn Searcher>,
-        numbers: Range<u64>,
-    ) -> Result<Searched, TargetError> {
-        let (begun, mut spent, mut runs) = (Instant::now(), Duration::ZERO, Vec::new());
-        let mut over = false;
-        for number in numbers {
-            let asked = Instant::now();
-            let next = search.next();
-            spent += asked.elapsed();
-            let Some(plan) = next else {
-                over = true;
-                break;
-            };
-            let digest = self.searched(&plan, number)?;
-            let told = Instant::now();
-            search.learn(&plan, &digest, &self.searching.trace);
-            spent += told.elapsed();
-            let run = SearchRun::new(&plan, digest, &self.searching.trace);
-            let interesting = run.again.is_some();
-            runs.push(run);
-            if interesting || begun.elapsed() > SLICE || interrupt::is_asked() {
-                break;
-            }
-        }
-        Ok(Searched { search, runs, over, spent })
+    fn search(&mut self, search: Box<dyn Searcher>, runs: Range<u64>) -> Result<Searched, TargetError> {
+        let mut samplers = std::mem::take(&mut self.samplers);
+        let workers = if search.shares() { samplers.len() } else { 1 };
+        let result = searching::search(self, &mut samplers[..workers], search, runs);
+        self.samplers = samplers;
+        result
     }
 
     fn place(&self, site: SiteId) -> Place {

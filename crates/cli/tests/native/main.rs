@@ -12,6 +12,7 @@ mod determinism;
 mod isolation;
 mod late;
 mod points;
+mod printing;
 mod reset;
 mod searches;
 mod support;

@@ -81,6 +81,21 @@ fn every_search_goes_through_all() {
     assert_eq!(found.json()["exhausted_within"], "with at most 0 preemptions", "{}", found.stdout);
 }
 
+/// Several servers share a search: no partial order is run twice, and none is lost.
+#[test]
+fn several_jobs_share_a_search() {
+    for jobs in ["2", "3"] {
+        check(&["--jobs", jobs], "readers", 6, 1 << 6);
+        check(&["--jobs", jobs], "lastzero", 5, 8 << 3);
+        check(&["--jobs", jobs], "increments", 4, 24);
+        for strategy in ["dfs", "pcb", "dpor"] {
+            let found = search(&["--strategy", strategy, "--jobs", jobs], "increments", 2);
+            assert_eq!(found.json()["exhausted"], true, "{strategy}: {}", found.stdout);
+            assert_eq!(found.json()["distinct_partial_orders"], 2, "{strategy}: {}", found.stdout);
+        }
+    }
+}
+
 /// A failed assertion stops its task; the search goes on, and is complete.
 #[test]
 fn a_failure_ends_only_its_task() {
@@ -98,8 +113,9 @@ fn a_search_survives_being_killed() {
     let journal = out.path().join("journal");
     let resume = ["--strategy", "odpor", "--resume", journal.to_str().expect("a name")];
     let mut kills = 0;
-    for _ in 0..4 {
-        let mut process = command(&resume, out.path(), "readers", 9)
+    for jobs in ["1", "2", "3", "1"] {
+        let options = [&resume[..], &["--jobs", jobs]].concat();
+        let mut process = command(&options, out.path(), "readers", 9)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()

@@ -12,7 +12,7 @@
 
 use super::known::Known;
 use crate::path::{Path, Pending};
-use crate::systematic::{Request, Search};
+use crate::systematic::{Next, Request, Search};
 use raddle_analysis::hapset::pair;
 use raddle_model::plan::Step;
 use raddle_model::{Dice, Kind, Pair, Plan, Rng, SiteId, TaskId, Trace, Verdict};
@@ -269,10 +269,9 @@ impl Guided {
         request.steps.push(step);
         true
     }
-}
 
-impl Search for Guided {
-    fn next(&mut self, request: &mut Request) -> bool {
+    /// What to run next; false if nothing is left.
+    fn ask(&mut self, request: &mut Request) -> bool {
         if self.training > 0 {
             request.random = Some(Rng::seed_of_run(self.seed, self.training));
             return true;
@@ -296,8 +295,14 @@ impl Search for Guided {
         }
         self.resume(request)
     }
+}
 
-    fn learn(&mut self, plan: &Plan, trace: &Trace, verdict: &Verdict) {
+impl Search for Guided {
+    fn next(&mut self, _: usize, request: &mut Request) -> Next {
+        Next::if_any(self.ask(request))
+    }
+
+    fn learn(&mut self, _: usize, plan: &Plan, trace: &Trace, verdict: &Verdict) {
         self.known.look(trace);
         if *verdict == Verdict::Finished {
             self.known.learn(trace);

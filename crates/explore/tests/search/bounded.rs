@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 type Interleaving = Vec<(bool, u32)>;
 
-fn key(decisions: &[Decision]) -> Interleaving {
+pub(crate) fn key(decisions: &[Decision]) -> Interleaving {
     let key = |decision: &Decision| match *decision {
         Decision::Run(task) => (true, task.0),
         Decision::Choose(value) => (false, value),

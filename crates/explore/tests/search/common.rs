@@ -1,6 +1,6 @@
 //! What the tests of the searches share: programs, their enumeration, and running a search to its end.
 
-use raddle_explore::target::{Digest, Target};
+use raddle_explore::target::{Ask, Digest, Target};
 use raddle_explore::{Batch, Exhausted, Explorer, Search, Systematic};
 use raddle_model::plan::Steps;
 use raddle_model::{Plan, PointSet, Rng, Schedule, Tail, TimeMode, Trace};
@@ -78,9 +78,9 @@ pub(crate) fn search(
     let mut target = ToyTarget::new(program.clone());
     let mut runs = Vec::new();
     let Some(Batch::Search(mut searcher)) = explorer.next() else { panic!("a search gives itself away") };
-    while let Some(plan) = searcher.next() {
+    while let Ask::Run(plan) = searcher.next(0) {
         let run = target.run(&plan).expect("toys run");
-        searcher.learn(&plan, &run.digest, &run.trace);
+        searcher.learn(0, &plan, &run.digest, &run.trace);
         runs.push(Explored { digest: run.digest, trace: run.trace });
         assert!(runs.len() <= runs_max, "the search does not end\n{}", listing(program));
     }

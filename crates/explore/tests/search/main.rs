@@ -6,3 +6,4 @@ mod common;
 mod counts;
 mod hapset;
 mod special;
+mod workers;

@@ -3,9 +3,10 @@
 
 use crate::classes::classes;
 use crate::common::{everywhere, search};
+use crate::workers::{each_class_once, search_together};
 use raddle_explore::target::Target;
 use raddle_explore::{Batch, Dfs, Dpor, Exhausted, Explorer, Odpor, Systematic};
-use raddle_model::{FailureKind, Plan, Verdict};
+use raddle_model::{FailureKind, Plan, Rng, Verdict};
 use raddle_toy::Instr::{
     Acquire, AssertNot, Choose, End, Jump, Load, Lock, NotifyOne, Release, Spawn, Store, Unlock, Wait, Yield,
 };
@@ -26,6 +27,16 @@ fn check(program: &Program, plan: &Plan) -> BTreeSet<String> {
     assert_eq!(odpor.len(), expected.len());
     assert_eq!(odpor.iter().map(|run| run.digest.fingerprint).collect::<BTreeSet<_>>(), expected);
     assert_eq!(exhausted, Exhausted::Yes);
+    for seed in 0..12 {
+        let (mut rng, workers) = (Rng::new(seed), 2 + seed as usize % 4);
+        let most = 2 * all.len() + 1;
+        let (found, exhausted) = search_together(program, plan, Odpor::new(), workers, &mut rng, most);
+        each_class_once(&found, &expected, true).expect("what one worker runs");
+        assert_eq!(exhausted, Exhausted::Yes);
+        let (found, exhausted) = search_together(program, plan, Dpor::new(), workers, &mut rng, most);
+        each_class_once(&found, &expected, false).expect("what one worker reaches");
+        assert_eq!(exhausted, Exhausted::Yes);
+    }
     let end = |verdict: &Verdict| match verdict {
         Verdict::Failed(failure) => String::from(failure.kind.name()),
         other => format!("{other:?}"),
@@ -107,6 +118,20 @@ fn a_value_beside_a_race() {
     let arrive = Instr::Barrier(1, 0);
     let tasks = vec![vec![arrive, arrive], vec![arrive], vec![Store(0, ONE), Choose(2, 0)]];
     let program = Program::flat(vec![Object::Atomic(0), Object::Barrier(2)], tasks);
+    check(&program, &everywhere());
+}
+
+/// Sequences that end with a step which chooses, beside others that do not conflict with it: what sleeps for those
+/// is known only when that step was run.
+#[test]
+fn a_value_beside_what_waits_for_it() {
+    let tasks = vec![
+        vec![Store(0, ONE)],
+        vec![Load(0, 0), Choose(2, 0), Store(1, ONE)],
+        vec![Load(0, 0), Load(1, 1)],
+        vec![Load(0, 0), Choose(2, 0)],
+    ];
+    let program = Program::flat(vec![Object::Atomic(0); 2], tasks);
     check(&program, &everywhere());
 }
 

@@ -119,7 +119,7 @@ impl Layers {
     /// What a page holds at the uppermost layer; none if there was no such page.
     fn content(&self, pages: &Pages, page: usize) -> Option<*const u8> {
         let layers = self.iter().rev().map(|layer| layer.pages.clone());
-        layers.chain([0..pages.count]).find_map(|range| {
+        layers.chain(core::iter::once(0..pages.count)).find_map(|range| {
             // SAFETY: so many were written.
             let addresses =
                 unsafe { core::slice::from_raw_parts(pages.room.addresses.add(range.start), range.len()) };

@@ -83,23 +83,38 @@ pub(super) fn keep(points: u32) -> Option<Plan> {
     }
     let files = Marks::now();
     let left = &shared.left[count];
+    left.wanted.store(0, Ordering::Relaxed);
+    left.id.store(0, Ordering::Relaxed);
     let child = copy();
     if child == 0 {
+        // SAFETY: a question.
+        let own = unsafe { sys::call3(nr::GETPID, 0, 0, 0) };
+        left.id.store(own as u32, Ordering::Release);
+        futex(&left.id, Futex::Wake);
         return Some(wait(shared, left, &files));
     }
-    if child < 0 {
+    if child < 0 || !is_settled(left) {
         when.failed();
         return None;
     }
-    // SAFETY: a process of ours; the group of this one goes when its run is over.
-    unsafe { sys::call3(nr::SETPGID, child as usize, child as usize, 0) };
-    left.id.store(child as u32, Ordering::Relaxed);
     left.points.store(points, Ordering::Relaxed);
     shared.left_count.store(count as u32 + 1, Ordering::Release);
     let now = nanoseconds();
     when.took(now - begun);
     shared.since.store(now, Ordering::Relaxed);
     None
+}
+
+/// Waits until the process that is left behind has a group of its own: that of this one is ended with its run.
+fn is_settled(left: &Left) -> bool {
+    const PATIENCE: u32 = 50;
+    for _ in 0..PATIENCE {
+        if left.id.load(Ordering::Acquire) != 0 {
+            return true;
+        }
+        futex(&left.id, Futex::Wait(0));
+    }
+    false
 }
 
 /// A copy whose parent is the server.

@@ -69,6 +69,7 @@ impl When {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     #[test]
     fn distances_to_the_end_are_halved_until_they_do_not_pay() {

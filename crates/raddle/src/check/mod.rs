@@ -109,7 +109,9 @@ impl Check {
     }
 
     /// How many runs go on at the same time, each on a thread of its own; 1 by default. Apart from the
-    /// time it takes nothing depends on it: what is found, counted and learned is the same.
+    /// time it takes nothing depends on it: what is found, counted and learned is the same. For a search that
+    /// is true once it has run everything; if it ends earlier, which of its runs were made is a matter of chance.
+    /// `hapset` has one job always.
     ///
     /// Objects of raddle's that all runs share (in statics, or captured by the closure) allow one run at a
     /// time only; the report says so if that is why there was one job. Whatever else the runs share, such as
@@ -288,9 +290,9 @@ fn explore(config: &Config, body: Body) -> Result<Report, Error> {
         let kept = hapsets::keep(file, &config.body, &summary.hapsets);
         notes.extend(kept.err().map(|error| error.to_string()));
     }
-    if !strategy.samples() && config.jobs > 1 {
+    if matches!(strategy, Strategy::Hapset { .. }) && config.jobs > 1 {
         notes.push(format!(
-            "one job instead of {}: each run of a search follows from the one before",
+            "one job instead of {}: what hapset runs next depends on what the run before has taught it",
             config.jobs
         ));
     }

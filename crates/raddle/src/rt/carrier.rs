@@ -8,18 +8,19 @@
 //! cannot go on beside each other: once that is seen, one carrier does all.
 
 use super::jobs::{Deal, Pending};
+use super::searching::Shared;
 use super::slot::CarrierId;
 pub use super::worker::Body;
-use super::worker::{Command, Reply, Searching, Worker, lock};
+use super::worker::{Command, Reply, Worker};
 use super::{Heart, panics, site};
 use raddle_explore::target::{
     Digest, Flow, Learned, Place, Run, Searched, Searcher, Sink, Target, TargetError,
 };
 use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, TaskId, Trace, Verdict};
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How often the waiting side looks at the heart.
@@ -166,34 +167,14 @@ impl Target for LibraryTarget {
     }
 
     fn search(&mut self, search: Box<dyn Searcher>, runs: Range<u64>) -> Result<Searched, TargetError> {
-        let searching = Arc::new(Mutex::new(Searching::new(search)));
-        let command = Command::Search(searching.clone(), runs.clone());
-        let carrier = self.carrier(0)?;
-        carrier.stop.store(false, Ordering::Relaxed);
-        carrier.commands.send(command).map_err(|_| gone())?;
-        match self.wait(0)? {
-            Some(Reply::Searched(retired)) => {
-                if retired {
-                    self.carriers[0] = None;
-                }
-            }
-            Some(_) => return Err(bug("another reply was expected")),
-            None => {
-                let mut searching = lock(&searching);
-                let plan = searching.plan.take().ok_or_else(|| bug("nothing hangs"))?;
-                let number = runs.start + searching.runs.len() as u64;
-                let digest = Digest { seed: plan.seed, ..self.hung(0, &plan, number) };
-                searching.learn(&plan, digest, &Trace::default());
-            }
+        let alone = self.shared.load(Ordering::Relaxed) || !search.shares();
+        let workers = if alone { 1 } else { self.jobs };
+        let shared = Arc::new(Shared::new(search, workers, runs));
+        self.search_on(&shared, workers)?;
+        while shared.lock().goes_on_alone() {
+            self.search_on(&shared, 1)?;
         }
-        let mut searching = lock(&searching);
-        let search = searching.search.take().ok_or_else(|| bug("the search is lost"))?;
-        Ok(Searched {
-            search,
-            runs: core::mem::take(&mut searching.runs),
-            over: searching.over,
-            spent: searching.spent,
-        })
+        shared.lock().take().ok_or_else(|| bug("the search is lost"))
     }
 
     fn place(&self, site: SiteId) -> Place {
@@ -213,6 +194,33 @@ pub(crate) fn place(site: SiteId) -> Place {
 }
 
 impl LibraryTarget {
+    /// Lets so many carriers work on a search until all have stopped.
+    fn search_on(&mut self, search: &Arc<Shared>, workers: usize) -> Result<(), TargetError> {
+        for index in 0..workers {
+            let carrier = self.carrier(index)?;
+            carrier.stop.store(false, Ordering::Relaxed);
+            carrier.commands.send(Command::Search(search.clone(), index)).map_err(|_| gone())?;
+        }
+        for index in 0..workers {
+            match self.wait(index)? {
+                Some(Reply::Searched(false)) => {}
+                Some(Reply::Searched(true)) => self.carriers[index] = None,
+                Some(_) => return Err(bug("another reply was expected")),
+                None => {
+                    let mut searching = search.lock();
+                    let told = searching.hangs(index, |plan, number| Digest {
+                        seed: plan.seed,
+                        ..self.hung(index, plan, number)
+                    });
+                    if !told {
+                        return Err(bug("nothing hangs"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Lets carriers do `runs` and tells what comes of them, in order. The runs that are left if
     /// they must not go on beside each other.
     fn deal(

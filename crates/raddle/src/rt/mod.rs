@@ -8,6 +8,7 @@ pub(crate) mod fiber;
 mod image;
 mod jobs;
 pub(crate) mod panics;
+mod searching;
 mod sharing;
 pub(crate) mod site;
 pub(crate) mod slot;

@@ -1,6 +1,7 @@
 //! The carrier's own side: the thread on which runs happen, one after the other.
 
 use super::jobs::Share;
+use super::searching::{Assignment, Shared};
 use super::slot::{CarrierId, Mark};
 use super::switch::Context;
 use super::watch::Watch;
@@ -9,23 +10,20 @@ use raddle_analysis::hapset::Predecessors;
 use raddle_analysis::lock_order::{Cycle, Edge};
 use raddle_analysis::races::Race;
 use raddle_engine::Engine;
-use raddle_explore::target::{
-    CycleFound, Digest, EdgeFound, Learned, ObjectInfo, RaceFound, Run, SearchRun, Searcher,
-};
+use raddle_explore::target::{CycleFound, Digest, EdgeFound, Learned, ObjectInfo, RaceFound, Run};
 use raddle_model::{ObjectId, Plan, Recorder, Rng, Tail, TaskId, Trace, Verdict, World};
 use raddle_policy::Planned;
-use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SendError, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The program under test.
 pub type Body = Arc<dyn Fn() + Send + Sync>;
 
 /// Runs after which the carrier hands over what it has, and the time after which it does so anyway.
-const CHUNK_RUNS: usize = 1024;
-const CHUNK_TIME: Duration = Duration::from_millis(20);
+pub(super) const CHUNK_RUNS: usize = 1024;
+pub(super) const CHUNK_TIME: Duration = Duration::from_millis(20);
 
 /// The order of locks is followed in runs whose number is a power of two, and in every so many.
 /// Which runs these are must not depend on the carrier, and it is seldom the schedule that decides
@@ -35,7 +33,8 @@ const CLOSE_EVERY: u64 = 256;
 pub(super) enum Command {
     Sample(Box<Plan>, Share),
     Record(Box<Plan>),
-    Search(Arc<Mutex<Searching>>, Range<u64>),
+    /// A search, and which of its workers this carrier is.
+    Search(Arc<Shared>, usize),
 }
 
 pub(super) enum Reply {
@@ -48,48 +47,6 @@ pub(super) enum Reply {
     Retired,
     /// The runs share objects, so no others may go on beside them; some of the batch is left.
     Shared,
-}
-
-/// A search that runs on a carrier. It lies outside of it: a carrier that hangs is given up, and the
-/// search is not.
-pub(super) struct Searching {
-    pub(super) search: Option<Box<dyn Searcher>>,
-    pub(super) runs: Vec<SearchRun>,
-    pub(super) over: bool,
-    /// What is being run.
-    pub(super) plan: Option<Arc<Plan>>,
-    /// The time that went into the search itself.
-    pub(super) spent: Duration,
-}
-
-impl Searching {
-    pub(super) fn new(search: Box<dyn Searcher>) -> Searching {
-        Searching { search: Some(search), runs: Vec::new(), over: false, plan: None, spent: Duration::ZERO }
-    }
-
-    fn next(&mut self) -> Option<Arc<Plan>> {
-        self.plan = None;
-        let plan = self.search.as_mut()?.next();
-        self.over = plan.is_none();
-        self.plan.clone_from(&plan);
-        plan
-    }
-
-    /// Whether there is something to look at.
-    pub(super) fn learn(&mut self, plan: &Plan, digest: Digest, trace: &Trace) -> bool {
-        if let Some(search) = &mut self.search {
-            search.learn(plan, &digest, trace);
-        }
-        let run = SearchRun::new(plan, digest, trace);
-        let look = run.again.is_some();
-        self.runs.push(run);
-        look
-    }
-}
-
-/// A panic of ours while it was held is told by the carrier's end.
-pub(super) fn lock(searching: &Mutex<Searching>) -> MutexGuard<'_, Searching> {
-    searching.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 pub(super) struct Recorded {
@@ -141,9 +98,8 @@ impl Worker {
                     let run = self.record(&mut state, &plan);
                     self.replies.send(Reply::Recorded(Box::new(Recorded { run, retired: state.retired })))
                 }
-                Command::Search(searching, runs) => {
-                    state.several = false;
-                    self.search(&mut state, &searching, runs);
+                Command::Search(search, worker) => {
+                    self.search(&mut state, &search, worker);
                     self.replies.send(Reply::Searched(state.retired))
                 }
             };
@@ -184,30 +140,30 @@ impl Worker {
     }
 
     /// Runs of a search, until there is something to look at or some time has passed.
-    fn search(&self, state: &mut Inner, searching: &Mutex<Searching>, numbers: Range<u64>) {
+    fn search(&self, state: &mut Inner, search: &Shared, worker: usize) {
         state.engine.analysis_mut().recorder = None;
         let begun = Instant::now();
         let mut running = Duration::ZERO;
         let mut trace = Trace::default();
-        for number in numbers {
-            let Some(plan) = lock(searching).next() else { break };
+        while let Some(Assignment { worker, plan, number, several }) = search.next(worker, begun) {
+            state.several = several;
             state.engine.policy_mut().renew(&plan);
             let run_began = Instant::now();
             let digest = self.one(state, &plan, number, plan.seed, false);
             let run_ended = Instant::now();
-            state.engine.write_search_trace(&mut trace);
-            let mut searching = lock(searching);
-            if self.stop.load(Ordering::Relaxed) {
-                // It was given up as hanging, and the search goes on elsewhere.
-                return;
-            }
-            let stop = searching.learn(&plan, digest, &trace) || state.retired;
             running += run_ended - run_began;
-            if stop || searching.runs.len() >= CHUNK_RUNS || run_ended - begun > CHUNK_TIME {
+            if state.shared && several {
+                search.give_back(worker);
+                break;
+            }
+            state.engine.write_search_trace(&mut trace);
+            let passed = run_ended - begun;
+            let more = search.learn((worker, &plan), (digest, &trace), passed, &self.stop);
+            if !more || state.retired {
                 break;
             }
         }
-        lock(searching).spent += begun.elapsed() - running;
+        search.lock().spent += begun.elapsed() - running;
     }
 
     fn one(&self, state: &mut Inner, plan: &Plan, run: u64, seed: u64, record: bool) -> Digest {

@@ -8,9 +8,10 @@ use std::process::Command;
 
 /// How often each is measured, in turns with the other: the best counts.
 const TRIES: u32 = 3;
+const SUBJECT_TRIES: u32 = 2;
 
 /// Runs of a subject under each.
-const SUBJECT_RUNS: [u64; 2] = [600, 12_000];
+const SUBJECT_RUNS: [u64; 2] = [1_000, 40_000];
 
 /// Subjects with more events in a run are left out: what undoing costs is not what they take.
 const EVENTS_MAX: f64 = 1_000.0;
@@ -81,7 +82,7 @@ pub(super) fn of_subjects(workshop: &Workshop, folder: &Path) -> Result<Vec<Row>
             command.arg(&program).args(&subject.arguments);
             Ok(command)
         };
-        let (pair, json) = pair(SUBJECT_RUNS, TRIES, command)?;
+        let (pair, json) = pair(SUBJECT_RUNS, SUBJECT_TRIES, command)?;
         let number = |name: &str| json[name].as_f64().unwrap_or(f64::NAN);
         let events_per_run = number("steps") / number("runs");
         if events_per_run < EVENTS_MAX {

@@ -1,0 +1,491 @@
+//! The tree of an optimal search, which its workers share: the states that are being searched, what was taken from
+//! each of them, and the sequences that must still be.
+//!
+//! What makes it right with several workers:
+//! - Steps are only ever added behind those that are there. Whoever takes one sleeps on all that come before it,
+//!   whether those are done or under way. So nobody takes what another one covers, in whatever order they work.
+//! - A sequence goes down into the first step that is a weak initial of it, though that be under way or done: what
+//!   sleeps in a later branch counts on the earlier one to find what must be added to the later one.
+//! - At the end of a sequence nobody sleeps any more. Everything from there on is found by those who work
+//!   there, and such a state is *fresh*: sequences from elsewhere end there, since it covers them.
+//! - A state is forgotten once nothing is left to do below it, and nobody can add to it: it is fresh, or all
+//!   that comes before it is done.
+//! - Which values the last step of a sequence chooses shows when it has been run. Until then nothing that comes
+//!   behind it is taken: it would not know what sleeps.
+
+use crate::wakeup::{Branch, Initial, Letter, Relation, Sequence};
+use raddle_model::plan::Step;
+
+/// A state of the tree.
+pub(super) type NodeId = u32;
+
+const NOBODY: NodeId = NodeId::MAX;
+
+/// A step from a state, and what is known of what follows it.
+#[derive(Clone, Debug)]
+pub(super) enum Child {
+    /// It has not been taken.
+    Waiting(Branch),
+    /// It has, and leads here.
+    Live(Letter, NodeId),
+    /// It has, and nothing is left to do.
+    Done(Letter),
+}
+
+impl Child {
+    pub(super) fn letter(&self) -> &Letter {
+        match self {
+            Child::Waiting(branch) => branch.letter(),
+            Child::Live(letter, _) | Child::Done(letter) => letter,
+        }
+    }
+}
+
+/// What is known of the state before a step.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) parent: NodeId,
+    /// Which child of its parent it is, and how many steps lead to it.
+    pub(super) place: u32,
+    pub(super) depth: u32,
+    /// Steps that need not be taken here: what they lead to is covered elsewhere. Known once a run came by.
+    pub(super) asleep: Vec<Letter>,
+    pub(super) entered: bool,
+    /// Those that wait are behind all others.
+    pub(super) children: Vec<Child>,
+    /// Number of those that do not wait, of those among them up to the first that is not done, and of those that
+    /// are under way.
+    pub(super) taken: u32,
+    done: u32,
+    open: u32,
+    /// Nobody slept here when it was reached.
+    pub(super) fresh: bool,
+    /// A sequence ends here, and its run is under way.
+    pub(super) running: bool,
+    /// That is so for a child.
+    awaited: bool,
+    /// Number of workers whose last run came here, and who have not asked for the next one: they will go on from here.
+    held: u32,
+    /// Nothing is left to do from here, unless somebody adds to it.
+    complete: bool,
+    /// Whether all of that is in the journal.
+    pub(super) saved: bool,
+}
+
+impl Default for Node {
+    fn default() -> Node {
+        Node {
+            parent: NOBODY,
+            place: 0,
+            depth: 0,
+            asleep: Vec::new(),
+            entered: false,
+            children: Vec::new(),
+            taken: 0,
+            done: 0,
+            open: 0,
+            fresh: false,
+            running: false,
+            awaited: false,
+            held: 0,
+            complete: false,
+            saved: false,
+        }
+    }
+}
+
+/// All states.
+#[derive(Clone, Debug)]
+pub(super) struct Tree {
+    nodes: Vec<Node>,
+    free: Vec<NodeId>,
+    /// Number of states that are complete, and kept since somebody may add to them.
+    retained: usize,
+}
+
+impl Default for Tree {
+    /// The first state.
+    fn default() -> Tree {
+        let root = Node { entered: true, fresh: true, ..Node::default() };
+        Tree { nodes: vec![root], free: Vec::new(), retained: 0 }
+    }
+}
+
+pub(super) const ROOT: NodeId = 0;
+
+impl Tree {
+    pub(super) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id as usize]
+    }
+
+    fn node_mut(&mut self, id: NodeId) -> &mut Node {
+        let node = &mut self.nodes[id as usize];
+        node.saved = false;
+        node
+    }
+
+    /// Whether nothing is left.
+    pub(super) fn is_complete(&self) -> bool {
+        self.node(ROOT).complete
+    }
+
+    fn add(&mut self, parent: NodeId, place: u32) -> NodeId {
+        let depth = self.node(parent).depth + 1;
+        let id = self.free.pop().unwrap_or_else(|| {
+            self.nodes.push(Node::default());
+            (self.nodes.len() - 1) as NodeId
+        });
+        let node = self.node_mut(id);
+        let (mut asleep, mut children) =
+            (core::mem::take(&mut node.asleep), core::mem::take(&mut node.children));
+        asleep.clear();
+        children.clear();
+        *node = Node { parent, place, depth, asleep, children, ..Node::default() };
+        id
+    }
+
+    /// Takes the root, for the first run of all.
+    pub(super) fn begin(&mut self) {
+        self.node_mut(ROOT).running = true;
+    }
+
+    /// Whether there is a sequence to be taken from a state now.
+    pub(super) fn offers(&self, id: NodeId) -> bool {
+        let node = self.node(id);
+        !node.awaited && (node.taken as usize) < node.children.len()
+    }
+
+    /// Takes the first sequence that waits at a state: its steps are appended to `steps`, and the states that they lead
+    /// to to `stack`.
+    pub(super) fn take(&mut self, id: NodeId, steps: &mut Vec<Step>, stack: &mut Vec<NodeId>) {
+        let mut at = id;
+        loop {
+            let node = self.node_mut(at);
+            let place = node.taken;
+            node.taken += 1;
+            node.open += 1;
+            let child = &mut node.children[place as usize];
+            let first = child.letter().clone();
+            let next = self.add(at, place);
+            stack.push(next);
+            steps.push(first.step());
+            let child = &mut self.node_mut(at).children[place as usize];
+            let Child::Waiting(mut branch) = core::mem::replace(child, Child::Live(first, next)) else {
+                unreachable!("raddle bug: a branch is taken twice");
+            };
+            branch.letters.pop();
+            let node = self.node_mut(next);
+            if branch.letters.is_empty() {
+                node.children.extend(branch.rest.into_iter().map(Child::Waiting));
+            } else {
+                node.children.push(Child::Waiting(branch));
+            }
+            if node.children.is_empty() {
+                node.fresh = true;
+                node.running = true;
+                self.node_mut(at).awaited = true;
+                return;
+            }
+            at = next;
+        }
+    }
+
+    /// The run that ends its sequence at this state is over.
+    pub(super) fn release(&mut self, id: NodeId) {
+        let node = self.node_mut(id);
+        node.running = false;
+        let parent = node.parent;
+        if parent != NOBODY {
+            self.node_mut(parent).awaited = false;
+        }
+    }
+
+    /// A worker will go on from here.
+    pub(super) fn hold(&mut self, id: NodeId) {
+        self.nodes[id as usize].held += 1;
+    }
+
+    /// It does.
+    pub(super) fn let_go(&mut self, id: NodeId) {
+        self.nodes[id as usize].held -= 1;
+    }
+
+    /// A run goes on with a step of its own from a state from which none was taken.
+    pub(super) fn extend(&mut self, id: NodeId, letter: Letter) -> NodeId {
+        debug_assert!(self.node(id).children.is_empty());
+        let next = self.add(id, 0);
+        self.node_mut(next).fresh = self.node(id).fresh;
+        let node = self.node_mut(id);
+        node.children.push(Child::Live(letter, next));
+        (node.taken, node.open) = (1, 1);
+        next
+    }
+
+    /// A run ends with a step of its own.
+    pub(super) fn end(&mut self, id: NodeId, letter: Letter) {
+        let node = self.node_mut(id);
+        debug_assert!(node.children.is_empty());
+        node.children.push(Child::Done(letter));
+        (node.taken, node.done) = (1, 1);
+    }
+
+    /// A run came to a state by this step, with so many objects that all runs know.
+    pub(super) fn enter(&mut self, id: NodeId, by: &Letter, objects: u32) {
+        let Node { parent, place, entered, .. } = *self.node(id);
+        let before = self.node_mut(parent);
+        // It chose what the sequence may have left open.
+        if by.more.is_some()
+            && let Child::Live(letter, _) = &mut before.children[place as usize]
+        {
+            letter.clone_from(by);
+        }
+        if entered {
+            return;
+        }
+        let mut asleep = core::mem::take(&mut self.node_mut(id).asleep);
+        let sleeps = |other: &&Letter| other.relation(by, objects) == Relation::Apart;
+        asleep.extend(self.sleepers(parent, place as usize).filter(sleeps).cloned());
+        let node = self.node_mut(id);
+        node.asleep = asleep;
+        node.entered = true;
+    }
+
+    /// Who sleeps at a state for the child at `place`.
+    pub(super) fn sleepers(&self, id: NodeId, place: usize) -> impl Iterator<Item = &Letter> {
+        let node = self.node(id);
+        node.asleep.iter().chain(node.children[..place].iter().map(Child::letter))
+    }
+
+    /// Adds a sequence to a state, behind the child at `place`, unless what is there covers it.
+    pub(super) fn insert(&mut self, id: NodeId, place: usize, sequence: &mut Sequence<'_>) {
+        let (mut id, mut from) = (id, place + 1);
+        loop {
+            let children = &mut self.nodes[id as usize].children;
+            let begins = |child: &Child| sequence.initial(child.letter()) != Initial::No;
+            let Some(first) = children.get(from..).and_then(|rest| rest.iter().position(begins)) else {
+                let branch = Branch::of(sequence);
+                self.node_mut(id).children.push(Child::Waiting(branch));
+                return self.reopen(id);
+            };
+            match &mut children[from + first] {
+                Child::Done(_) => return,
+                Child::Waiting(branch) => {
+                    if branch.insert(sequence) {
+                        self.node_mut(id);
+                    }
+                    return;
+                }
+                Child::Live(letter, next) => {
+                    sequence.pass(letter);
+                    (id, from) = (*next, 0);
+                    if sequence.steps.is_empty() || self.node(id).fresh {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// There is something to do again.
+    fn reopen(&mut self, mut id: NodeId) {
+        while self.node(id).complete {
+            let node = self.node_mut(id);
+            node.complete = false;
+            id = node.parent;
+            self.retained -= 1;
+            self.node_mut(id).open += 1;
+        }
+    }
+
+    /// Whether nothing is left to do from a state. If so it may be gone.
+    pub(super) fn settle(&mut self, id: NodeId) -> bool {
+        let node = self.node(id);
+        if node.running || node.held > 0 || node.open > 0 || (node.taken as usize) < node.children.len() {
+            return false;
+        }
+        if node.complete {
+            return true;
+        }
+        let Node { parent, place, .. } = *node;
+        self.node_mut(id).complete = true;
+        if parent == NOBODY {
+            return true;
+        }
+        self.node_mut(parent).open -= 1;
+        self.retained += 1;
+        if self.is_final(id) {
+            self.forget(parent, place);
+        }
+        if self.retained > 0 {
+            self.sweep(parent);
+        }
+        true
+    }
+
+    /// Nobody can do anything below a state: what waits there is left out.
+    pub(super) fn abandon(&mut self, id: NodeId) {
+        let node = self.node_mut(id);
+        node.children.truncate(node.taken as usize);
+    }
+
+    /// Whether nobody can add to a state but from below.
+    fn is_final(&self, mut id: NodeId) -> bool {
+        loop {
+            let node = self.node(id);
+            if node.fresh {
+                return true;
+            }
+            // The root is fresh.
+            if self.node(node.parent).done < node.place {
+                return false;
+            }
+            id = node.parent;
+        }
+    }
+
+    /// Forgets a complete child and all below it.
+    fn forget(&mut self, parent: NodeId, place: u32) {
+        let node = self.node_mut(parent);
+        let child = &mut node.children[place as usize];
+        let Child::Live(letter, gone) = child else { unreachable!("raddle bug: gone twice") };
+        let (more, gone) = (letter.more.take(), *gone);
+        *child = Child::Done(Letter { more, ..*letter });
+        while let Some(Child::Done(_)) = node.children.get(node.done as usize) {
+            node.done += 1;
+        }
+        let (mut left, mut next) = (Vec::new(), Some(gone));
+        while let Some(id) = next {
+            self.retained -= 1;
+            self.free.push(id);
+            let node = self.node_mut(id);
+            node.parent = NOBODY;
+            left.extend(node.children.drain(..).filter_map(|child| match child {
+                Child::Live(_, id) => Some(id),
+                _ => None,
+            }));
+            next = left.pop();
+        }
+    }
+
+    /// Something that came before what is kept is done: looks what need not be kept any more.
+    fn sweep(&mut self, id: NodeId) {
+        if !self.is_final(id) {
+            return;
+        }
+        let mut id = id;
+        loop {
+            let node = self.node(id);
+            let Some(&Child::Live(_, next)) = node.children.get(node.done as usize) else { return };
+            if self.node(next).complete {
+                let place = node.done;
+                self.forget(id, place);
+            } else {
+                id = next;
+            }
+        }
+    }
+
+    /// A state from which a sequence can be taken: one with the fewest steps before it, or the most.
+    pub(super) fn find(&self, deepest: bool) -> Option<NodeId> {
+        let (mut level, mut below, mut found) = (vec![ROOT], Vec::new(), None);
+        while !level.is_empty() {
+            for &id in &level {
+                if self.offers(id) {
+                    found = Some(id);
+                    if !deepest {
+                        return found;
+                    }
+                }
+                below.extend(self.node(id).children.iter().filter_map(|child| match child {
+                    Child::Live(_, next) if !self.node(*next).complete => Some(*next),
+                    _ => None,
+                }));
+            }
+            level.clear();
+            core::mem::swap(&mut level, &mut below);
+        }
+        found
+    }
+
+    /// The states up to this one, and the steps that lead to it.
+    pub(super) fn write_path(&self, id: NodeId, steps: &mut Vec<Step>, stack: &mut Vec<NodeId>) {
+        steps.clear();
+        stack.clear();
+        let mut at = id;
+        while at != ROOT {
+            let Node { parent, place, .. } = *self.node(at);
+            stack.push(at);
+            steps.push(self.node(parent).children[place as usize].letter().step());
+            at = parent;
+        }
+        stack.push(ROOT);
+        stack.reverse();
+        steps.reverse();
+    }
+
+    /// Number of sequences that wait at each depth.
+    pub(super) fn waiting(&self) -> Vec<usize> {
+        let (mut waiting, mut left) = (Vec::new(), vec![ROOT]);
+        while let Some(id) = left.pop() {
+            let node = self.node(id);
+            let depth = node.depth as usize;
+            if waiting.len() <= depth {
+                waiting.resize(depth + 1, 0);
+            }
+            for child in &node.children {
+                match child {
+                    Child::Waiting(branch) => waiting[depth] += branch.leaves(),
+                    Child::Live(_, next) => left.push(*next),
+                    Child::Done(_) => {}
+                }
+            }
+        }
+        waiting
+    }
+
+    /// Number of states, those that are gone included.
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(super) fn nodes_mut(&mut self) -> &mut [Node] {
+        &mut self.nodes
+    }
+
+    /// A state as it was saved, still without children.
+    pub(super) fn restore(&mut self, id: NodeId, saved: [bool; 3], asleep: Vec<Letter>) {
+        let node = self.node_mut(id);
+        [node.entered, node.fresh, node.running] = saved;
+        node.asleep = asleep;
+        let (parent, running) = (node.parent, node.running);
+        if running && parent != NOBODY {
+            self.node_mut(parent).awaited = true;
+        }
+    }
+
+    /// A child of it. If that was under way, its state is given back.
+    pub(super) fn restore_child(&mut self, id: NodeId, child: Child, live: bool) -> Option<NodeId> {
+        let place = self.node(id).children.len() as u32;
+        let next = live.then(|| self.add(id, place));
+        let node = self.node_mut(id);
+        node.taken += u32::from(!matches!(child, Child::Waiting(_)));
+        node.open += u32::from(live);
+        match (child, next) {
+            (Child::Done(letter), Some(next)) => node.children.push(Child::Live(letter, next)),
+            (child, _) => node.children.push(child),
+        }
+        while let Some(Child::Done(_)) = node.children.get(node.done as usize) {
+            node.done += 1;
+        }
+        next
+    }
+
+    /// Forgets what nothing is left to do of, after all was restored. No state has a lower number than its parent.
+    pub(super) fn settle_all(&mut self) {
+        for id in (0..self.nodes.len() as NodeId).rev() {
+            if id == ROOT || self.node(id).parent != NOBODY {
+                self.settle(id);
+            }
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! A worker of an optimal search: what its last run was, which of its steps race, and what must be run instead.
+
+use super::tree::{NodeId, Tree};
+use crate::outlook::Sizes;
+use crate::path::{Path, Pending, Stop};
+use crate::wakeup::{LAST, Letter, More, Origin, Relation, Sequence};
+use alloc::sync::Arc;
+use raddle_model::{Plan, TaskId, Trace};
+
+/// Two steps of the current run that race.
+#[derive(Clone, Copy, Debug)]
+struct Race {
+    earlier: usize,
+    later: usize,
+    /// Why its reversal was added, or was not.
+    cause: Cause,
+}
+
+/// What the answer to whether a reversal is to be taken depends on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Cause {
+    /// On no step after this one.
+    Until(usize),
+    /// Nothing wakes this sleeper.
+    Covered(usize),
+}
+
+/// A worker.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Worker {
+    /// The last run.
+    pub(super) path: Path,
+    /// Its steps.
+    letters: Vec<Letter>,
+    /// The states before its steps, as far as the search has not left them for good; after that of the run that is
+    /// under way, up to the end of its sequence.
+    pub(super) nodes: Vec<NodeId>,
+    /// Whether it has not asked again since its last run: the last of them is held.
+    pub(super) holds: bool,
+    /// So many first steps of the run that is under way are those of the last one.
+    pub(super) known: usize,
+    /// In the order of the later steps.
+    races: Vec<Race>,
+    /// The last run, as letters name it, if it has objects of its own.
+    origin: Option<Arc<Origin>>,
+    pub(super) runs: u64,
+    pub(super) sizes: Sizes,
+    scratch: Scratch,
+}
+
+/// Memory for what is put together again and again.
+#[derive(Clone, Default, Debug)]
+struct Scratch {
+    steps: Vec<usize>,
+    wakers: Vec<usize>,
+    needed: Vec<u32>,
+    rivals: Vec<usize>,
+}
+
+impl Worker {
+    /// The run that was asked for has ended. False if its partial order was known.
+    pub(super) fn learn(&mut self, tree: &mut Tree, number: u64, plan: &Plan, trace: &Trace) -> bool {
+        self.runs += 1;
+        let known = self.known;
+        let end = self.nodes.last().copied().expect("raddle bug: a run that nobody asked for");
+        tree.release(end);
+        self.path.follow(trace, known);
+        self.spell(known, number);
+        let races = self.races.partition_point(|race| race.later < known);
+        self.races.truncate(races);
+        let steps = self.path.stops.len();
+        for number in known..steps {
+            self.enter(tree, number);
+            let (letter, objects) = (&self.letters[number], self.path.stops[number].objects);
+            let known = |other: &Letter| other.relation(letter, objects) == Relation::Same;
+            if tree.sleepers(self.nodes[number], self.place(tree, number)).any(known) {
+                self.leave(tree, number + 1);
+                self.lose(tree);
+                return false;
+            }
+            if self.nodes.len() == number + 1 {
+                self.append(tree, number);
+            }
+            self.add_choices(tree, number);
+        }
+        if self.nodes.len() > steps {
+            // A bound has kept it from taking all the steps that it was asked for.
+            self.enter(tree, steps);
+            self.leave(tree, steps + 1);
+        }
+        self.reverse_races(tree, plan, trace);
+        // Others may take what is left there meanwhile.
+        tree.hold(self.nodes[self.nodes.len() - 1]);
+        self.holds = true;
+        true
+    }
+
+    /// A step that the run took by itself.
+    fn append(&mut self, tree: &mut Tree, number: usize) {
+        let (before, letter) = (self.nodes[number], self.letters[number].clone());
+        if number + 1 == self.path.stops.len() {
+            return tree.end(before, letter);
+        }
+        self.nodes.push(tree.extend(before, letter));
+        self.sizes.begin(number + 1, self.runs - 1);
+    }
+
+    /// The state before a step, which may be new.
+    fn enter(&self, tree: &mut Tree, number: usize) {
+        if let Some(before) = number.checked_sub(1) {
+            tree.enter(self.nodes[number], &self.letters[before], self.path.stops[before].objects);
+        }
+    }
+
+    /// Leaves the states from the step `from` on, to which no run can come, for good. Others who are below them do so
+    /// themselves.
+    fn leave(&mut self, tree: &mut Tree, from: usize) {
+        for id in self.nodes.drain(from..).rev() {
+            tree.abandon(id);
+            tree.settle(id);
+        }
+    }
+
+    /// What the last run did is not known, or was not looked at: the next one begins with nothing that is known.
+    pub(super) fn lose(&mut self, tree: &mut Tree) {
+        if let Some(&end) = self.nodes.last()
+            && tree.node(end).running
+        {
+            tree.release(end);
+        }
+        while let Some(id) = self.nodes.pop() {
+            if !tree.settle(id) {
+                self.nodes.clear();
+            }
+        }
+    }
+
+    /// Leaves the states of the last run from which nothing is left to do.
+    pub(super) fn settle(&mut self, tree: &mut Tree) {
+        if let Some(&id) = self.nodes.last()
+            && core::mem::take(&mut self.holds)
+        {
+            tree.let_go(id);
+        }
+        while let Some(&id) = self.nodes.last()
+            && tree.settle(id)
+        {
+            self.nodes.pop();
+            self.sizes.end(self.nodes.len(), self.runs);
+        }
+    }
+
+    /// Which child of the state before a step that step is.
+    fn place(&self, tree: &Tree, number: usize) -> usize {
+        self.nodes.get(number + 1).map_or(0, |&next| tree.node(next).place as usize)
+    }
+
+    fn letter(&self, number: usize) -> Letter {
+        let Stop { task, op, .. } = &self.path.stops[number];
+        let choices = self.path.choices(number);
+        let more = (self.origin.is_some() || !choices.is_empty()).then(|| {
+            let choices = choices.iter().map(|&(_, value)| value).collect();
+            Box::new(More { choices, run: self.announcement(*task, number) })
+        });
+        Letter { task: self.path.names[task.index()], op: self.path.stable(op), more }
+    }
+
+    /// The run, and the number of what a task was about to do in it, if anybody will ask for it.
+    fn announcement(&self, task: TaskId, number: usize) -> Option<(Arc<Origin>, u64)> {
+        self.origin.clone().map(|origin| (origin, self.path.announced(task, number)))
+    }
+
+    /// Writes the steps of the new run down as letters; those that led it are the same in all runs, unless
+    /// the run has objects of its own.
+    fn spell(&mut self, known: usize, run: u64) {
+        let late = self.path.has_late_objects();
+        self.origin =
+            late.then(|| Arc::new(Origin { number: run, announcements: self.path.announcements() }));
+        self.letters.truncate(if late { 0 } else { known });
+        for number in self.letters.len()..self.path.stops.len() {
+            let letter = self.letter(number);
+            self.letters.push(letter);
+        }
+    }
+
+    /// What a task did or was about to do, with whatever it would choose elsewhere.
+    fn letter_of(&self, pending: &Pending) -> Letter {
+        let run = self.announcement(pending.task, self.path.end(pending));
+        Letter {
+            task: self.path.names[pending.task.index()],
+            op: self.path.stable(&pending.op),
+            more: run.map(|run| Box::new(More { choices: Vec::new(), run: Some(run) })),
+        }
+    }
+
+    /// The steps after `earlier` that do not depend on it, and then `later`, are a sequence that must be taken
+    /// from the state before `earlier`. Nothing is added if a sleeping step covers it. Of the steps only
+    /// those are kept that lead to the last one, or to what wakes a sleeper: the others come by themselves.
+    fn reverse(&mut self, tree: &mut Tree, earlier: usize, later: &Pending) -> Cause {
+        let last = self.letter_of(later);
+        let place = self.place(tree, earlier);
+        let Worker { path, letters, nodes, scratch, .. } = self;
+        let known = path.stops[earlier].objects;
+        let node = nodes[earlier];
+        let Scratch { steps, wakers, needed, .. } = scratch;
+        wakers.clear();
+        steps.clear();
+        let mut sleepers = tree.sleepers(node, place).enumerate().peekable();
+        if sleepers.peek().is_some() {
+            steps.extend(path.independent_of(earlier));
+        }
+        for (position, sleeper) in sleepers {
+            let mut rest = steps.iter().copied();
+            let meets = rest.find(|&step| sleeper.relation(&letters[step], known) != Relation::Apart);
+            let met = meets.map_or(&last, |step| &letters[step]);
+            if sleeper.relation(met, known) != Relation::Conflict {
+                return Cause::Covered(position);
+            }
+            wakers.extend(meets);
+        }
+        needed.clear();
+        needed.extend(path.clock_before(later));
+        let end = path.end(later);
+        let until = wakers.iter().copied().max();
+        steps.clear();
+        steps.push(LAST);
+        for step in (earlier + 1..until.map_or(end, |until| end.max(until + 1))).rev() {
+            if path.ordered(earlier, step) {
+                continue;
+            }
+            let stop = &path.stops[step];
+            if wakers.contains(&step) || step < end && stop.op.conflicts(&later.op) {
+                join(needed, path.clock(step));
+            } else if !stop.is_in(needed) {
+                continue;
+            }
+            steps.push(step);
+        }
+        steps.reverse();
+        tree.insert(node, place, &mut Sequence { steps, letters, last: &last, known });
+        Cause::Until(until.unwrap_or(0))
+    }
+
+    /// The other values of the choices in a step.
+    fn add_choices(&mut self, tree: &mut Tree, number: usize) {
+        let place = self.place(tree, number);
+        let Worker { path, letters, nodes, scratch, .. } = self;
+        let (node, known) = (nodes[number], path.stops[number].objects);
+        for (position, &(arity, taken)) in path.choices(number).iter().enumerate() {
+            for value in (0..arity).filter(|&value| value != taken) {
+                let mut other = letters[number].clone();
+                let choices = &mut other.more.get_or_insert_default().choices;
+                choices.truncate(position);
+                choices.push(value);
+                let covers = |sleeper: &Letter| sleeper.relation(&other, known) != Relation::Conflict;
+                if !tree.sleepers(node, place).any(covers) {
+                    let steps = &mut scratch.steps;
+                    steps.clear();
+                    steps.push(LAST);
+                    tree.insert(node, place, &mut Sequence { steps, letters, last: &other, known });
+                }
+            }
+        }
+    }
+
+    /// Adds the reversals of the races of the run.
+    fn reverse_races(&mut self, tree: &mut Tree, plan: &Plan, trace: &Trace) {
+        self.reverse_again(tree);
+        for later in self.known.max(1)..self.path.stops.len() {
+            let later = self.path.at(later);
+            self.reverse_new(tree, &later, plan, trace);
+        }
+        let left: Vec<Pending> = self.path.left().collect();
+        for later in left {
+            self.reverse_new(tree, &later, plan, trace);
+        }
+    }
+
+    /// A pair of steps that led the run was looked at in the run in which its second was new; what this run
+    /// did later can matter only to somebody who sleeps, or if it has other values in it; or, where objects have
+    /// other ids in each run, to what is known of them.
+    fn reverse_again(&mut self, tree: &mut Tree) {
+        let known = self.known;
+        let chose = (known..self.path.stops.len()).any(|number| !self.path.choices(number).is_empty());
+        for position in 0..self.races.len() {
+            let Race { earlier, later, cause } = self.races[position];
+            let again = match cause {
+                Cause::Until(step) => step >= known,
+                Cause::Covered(sleeper) => self.wakes(tree, earlier, sleeper),
+            };
+            if again || chose || self.origin.is_some() {
+                let later = self.path.at(later);
+                self.races[position].cause = self.reverse(tree, earlier, &later);
+            }
+        }
+    }
+
+    /// Whether a step that is new and does not depend on `earlier` wakes one who sleeps there.
+    fn wakes(&self, tree: &Tree, earlier: usize, sleeper: usize) -> bool {
+        let objects = self.path.stops[earlier].objects;
+        let mut sleepers = tree.sleepers(self.nodes[earlier], self.place(tree, earlier));
+        let sleeper = sleepers.nth(sleeper).expect("raddle bug: nobody slept there");
+        let rest = self.known.max(earlier + 1)..self.path.stops.len();
+        rest.into_iter().any(|step| {
+            let met = sleeper.relation(&self.letters[step], objects);
+            met != Relation::Apart && !self.path.ordered(earlier, step)
+        })
+    }
+
+    /// Adds the reversals of what was done or announced first in this run.
+    fn reverse_new(&mut self, tree: &mut Tree, later: &Pending, plan: &Plan, trace: &Trace) {
+        let mut races = core::mem::take(&mut self.scratch.rivals);
+        races.clear();
+        let mut below = self.path.end(later);
+        while let Some(earlier) = self.path.rival(later, below) {
+            below = earlier;
+            let hidden = races.iter().any(|&race| self.path.ordered(earlier, race));
+            if hidden || !self.path.is_possible_without(earlier, later, plan, trace) {
+                continue;
+            }
+            races.push(earlier);
+            let cause = self.reverse(tree, earlier, later);
+            self.races.extend(later.step.map(|later| Race { earlier, later, cause }));
+            if self.path.hides(earlier, later) {
+                break;
+            }
+        }
+        self.scratch.rivals = races;
+    }
+}
+
+fn join(clock: &mut Vec<u32>, other: &[u32]) {
+    if clock.len() < other.len() {
+        clock.resize(other.len(), 0);
+    }
+    for (mine, theirs) in clock.iter_mut().zip(other) {
+        *mine = (*mine).max(*theirs);
+    }
+}

@@ -1,0 +1,179 @@
+//! A search that runs on carriers. It lies outside of them: a carrier that hangs is given up, and the search is
+//! not. One carrier at a time asks it or tells it; the runs themselves go on beside each other.
+
+use super::worker::{CHUNK_RUNS, CHUNK_TIME};
+use raddle_explore::target::{Ask, Digest, SearchRun, Searched, Searcher};
+use raddle_model::{Plan, Trace};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A run that a carrier is to do.
+#[derive(Clone, Debug)]
+pub(super) struct Assignment {
+    /// For which worker of the search.
+    pub(super) worker: usize,
+    pub(super) plan: Arc<Plan>,
+    /// Its number within the campaign.
+    pub(super) number: u64,
+    /// Whether others may go on beside it.
+    pub(super) several: bool,
+}
+
+/// A search, for whoever has the lock.
+pub(super) struct Searching {
+    search: Option<Box<dyn Searcher>>,
+    runs: Vec<SearchRun>,
+    over: bool,
+    /// The numbers that runs may still get.
+    numbers: Range<u64>,
+    /// What each worker is at.
+    under_way: Vec<Option<Assignment>>,
+    /// Runs that met objects of others, to be done when nothing goes on beside them.
+    given_back: Vec<Assignment>,
+    /// Whether nothing more is to be begun.
+    stop: bool,
+    several: bool,
+    /// The time that went into the search itself.
+    pub(super) spent: Duration,
+}
+
+/// A search that carriers share.
+pub(super) struct Shared {
+    searching: Mutex<Searching>,
+    /// A run has been told of.
+    told: Condvar,
+}
+
+impl Shared {
+    /// For so many workers, and runs with these numbers.
+    pub(super) fn new(search: Box<dyn Searcher>, workers: usize, numbers: Range<u64>) -> Shared {
+        let searching = Searching {
+            search: Some(search),
+            runs: Vec::new(),
+            over: false,
+            numbers,
+            under_way: vec![None; workers],
+            given_back: Vec::new(),
+            stop: false,
+            several: workers > 1,
+            spent: Duration::ZERO,
+        };
+        Shared { searching: Mutex::new(searching), told: Condvar::new() }
+    }
+
+    /// A panic of ours while it was held is told by the carrier's end.
+    pub(super) fn lock(&self) -> MutexGuard<'_, Searching> {
+        self.searching.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a worker is to run next; none if it shall not go on now.
+    pub(super) fn next(&self, worker: usize, begun: Instant) -> Option<Assignment> {
+        let mut searching = self.lock();
+        loop {
+            if searching.stop {
+                return None;
+            }
+            if let Some(back) = searching.given_back.pop() {
+                let assignment = Assignment { several: false, ..back };
+                let worker = assignment.worker;
+                searching.under_way[worker] = Some(assignment.clone());
+                return Some(assignment);
+            }
+            if searching.numbers.is_empty() {
+                return None;
+            }
+            match searching.search.as_mut()?.next(worker) {
+                Ask::Run(plan) => {
+                    let number = searching.numbers.next()?;
+                    let assignment = Assignment { worker, plan, number, several: searching.several };
+                    searching.under_way[worker] = Some(assignment.clone());
+                    return Some(assignment);
+                }
+                Ask::Wait => {
+                    let left = CHUNK_TIME.saturating_sub(begun.elapsed());
+                    if left.is_zero() {
+                        return None;
+                    }
+                    let wait = self.told.wait_timeout(searching, left);
+                    searching = wait.unwrap_or_else(PoisonError::into_inner).0;
+                }
+                Ask::Over => {
+                    searching.over = true;
+                    searching.stop = true;
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// What came of a worker's run, unless it was given up as hanging meanwhile. Whether the worker shall go on.
+    pub(super) fn learn(
+        &self,
+        (worker, plan): (usize, &Plan),
+        (digest, trace): (Digest, &Trace),
+        passed: Duration,
+        given_up: &AtomicBool,
+    ) -> bool {
+        let mut searching = self.lock();
+        if given_up.load(Ordering::Relaxed) {
+            return false;
+        }
+        let look = searching.learn(worker, plan, digest, trace);
+        searching.stop |= look || searching.runs.len() >= CHUNK_RUNS || passed > CHUNK_TIME;
+        if searching.several {
+            self.told.notify_all();
+        }
+        !searching.stop
+    }
+
+    /// A worker's run met objects of another.
+    pub(super) fn give_back(&self, worker: usize) {
+        let mut searching = self.lock();
+        let assignment = searching.under_way[worker].take();
+        searching.given_back.extend(assignment);
+        searching.stop = true;
+        self.told.notify_all();
+    }
+}
+
+impl Searching {
+    /// Whether there is something to look at.
+    fn learn(&mut self, worker: usize, plan: &Plan, digest: Digest, trace: &Trace) -> bool {
+        self.under_way[worker] = None;
+        if let Some(search) = &mut self.search {
+            search.learn(worker, plan, &digest, trace);
+        }
+        let run = SearchRun::new(plan, digest, trace);
+        let look = run.again.is_some();
+        self.runs.push(run);
+        look
+    }
+
+    /// A carrier hangs; what its run was is told as `digest` says. False if it has none.
+    pub(super) fn hangs(&mut self, carrier: usize, digest: impl FnOnce(&Plan, u64) -> Digest) -> bool {
+        // One that is alone may do the runs of others.
+        let alone = || self.under_way.iter().position(Option::is_some);
+        let Some(worker) = (if self.several { Some(carrier) } else { alone() }) else { return false };
+        let Some(Assignment { plan, number, .. }) = self.under_way[worker].take() else { return false };
+        let digest = digest(&plan, number);
+        self.learn(worker, &plan, digest, &Trace::default());
+        true
+    }
+
+    /// Whether some runs must be done one after the other. If so that can begin.
+    pub(super) fn goes_on_alone(&mut self) -> bool {
+        self.stop = false;
+        self.several = false;
+        !self.given_back.is_empty()
+    }
+
+    /// What came of all, in the order in which the runs were begun.
+    pub(super) fn take(&mut self) -> Option<Searched> {
+        let search = self.search.take()?;
+        let mut runs = core::mem::take(&mut self.runs);
+        runs.sort_by_key(|run| run.digest.run);
+        Some(Searched { search, runs, over: self.over, spent: self.spent })
+    }
+}
