@@ -51,7 +51,7 @@ fn compare(name: &str, strategy: &str, runs: &str, arguments: &[&str]) -> u64 {
     let plain = search(&program, [strategy, "fork-checked", "off"], runs, arguments);
     assert_eq!(saved(&plain), [0, 0], "{name}");
     let mut hits = 0;
-    for how in [["reset-checked", "off"], ["reset-checked", "always"]] {
+    for how in [["reset-checked", "off"], ["reset-checked", "always"], ["fork-checked", "always"]] {
         let found = search(&program, [strategy, how[0], how[1]], runs, arguments);
         for field in SAME {
             assert_eq!(found[field], plain[field], "{name}, {strategy}, {how:?}: {field}");
