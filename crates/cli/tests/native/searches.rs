@@ -112,24 +112,29 @@ fn a_search_survives_being_killed() {
     let out = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let journal = out.path().join("journal");
     let resume = ["--strategy", "odpor", "--resume", journal.to_str().expect("a name")];
+    let size = || std::fs::metadata(&journal).map_or(0, |file| file.len());
     let mut kills = 0;
     for jobs in ["1", "2", "3", "1"] {
         let options = [&resume[..], &["--jobs", jobs]].concat();
-        let mut process = command(&options, out.path(), "readers", 9)
+        let before = size();
+        let mut process = command(&options, out.path(), "readers", 11)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .expect("the command starts");
-        std::thread::sleep(Duration::from_millis(120));
+        // As soon as it has done something, long before it has done all.
+        while size() == before && process.try_wait().expect("it can be asked").is_none() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         process.kill().expect("it can be killed");
         kills += u64::from(!process.wait().expect("it ends").success());
     }
     assert!(kills > 0, "the search is too small to be interrupted");
-    let found = ended(&command(&resume, out.path(), "readers", 9).output().expect("the command starts"));
+    let found = ended(&command(&resume, out.path(), "readers", 11).output().expect("the command starts"));
     assert_eq!(found.code, Some(0), "{}{}", found.stdout, found.stderr);
     let json = found.json();
     let note = json["notes"].as_array().expect("notes")[0].as_str().expect("a text").to_owned();
     let before: u64 = note.split(' ').find_map(|word| word.parse().ok()).expect("a number");
-    assert_eq!(before + json["runs"].as_u64().expect("a number"), 1 << 9, "{note}");
+    assert_eq!(before + json["runs"].as_u64().expect("a number"), 1 << 11, "{note}");
     assert!(!journal.exists(), "a search that is over leaves no journal");
 }
