@@ -147,13 +147,7 @@ fn searches_are_the_same_from_checkpoints() {
         let how = [["fork-checked", "off"], ["reset-checked", "always"], ["fork-checked", "always"]];
         let [plain, own @ ..] = how.map(|[isolation, checkpoints]| {
             let options = ["--isolation", isolation, "--checkpoints", checkpoints, "--strategy", "odpor"];
-            campaign(
-                subject,
-                COMPILERS[0],
-                "checkpoint_runs",
-                &[&options[..], &["--steps-max", "2000"]].concat(),
-            )
-            .0
+            campaign(subject, COMPILERS[0], "checkpoint_runs", &options).0
         });
         for own in own {
             for field in ["runs", "steps", "failing_runs", "exhausted", "warnings", "runs_digest"] {
