@@ -54,7 +54,7 @@ pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Result
         }
         return Err(number);
     };
-    let (status, hangs) = copies::finished(child, request.hang_ms, shared);
+    let (status, _) = copies::finished(child, request.hang_ms, shared);
     let begun = shared.run.load(Ordering::Acquire);
     if shared.done.load(Ordering::Relaxed) != 0 {
         outbox.send();
@@ -64,11 +64,6 @@ pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Result
     outbox.send();
     if note_unable(status) {
         return Ok(number);
-    }
-    if hangs && number == begun && shared.alone.load(Ordering::Relaxed) == 0 {
-        shared.empty();
-        copies::tell(number, status, true, shared, outbox);
-        return Ok(number + 1);
     }
     // Whatever has become of it: a process of its own will show.
     shared.alone.store(0, Ordering::Relaxed);
