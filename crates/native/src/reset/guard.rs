@@ -148,16 +148,15 @@ fn rule(number: usize) -> Option<Rule> {
 }
 
 /// Makes a call of the program's, if it can be undone. Does not come back if not, nor does the run.
-/// Outside of repeated runs every call is made.
+/// Outside of repeated runs every call is made, and at most looked at.
 pub fn call(number: usize, args: [usize; 6]) -> isize {
     let Some(outside) = outside() else {
+        watch::look(number, &args);
         // SAFETY: what the program asks for.
         return unsafe { sys::call(number, args) };
     };
     outside.undo.anything = true;
-    let place = BY_NUMBER.get(number).copied().unwrap_or(0);
-    let rule = if place == 0 { None } else { Some(RULES[place as usize - 1].1) };
-    let may = match rule {
+    let may = match rule(number) {
         Some(Free) => true,
         Some(Opens) => {
             outside.undo.opened = true;
@@ -220,6 +219,7 @@ fn opening(reads: bool) -> bool {
     if let Some(undo) = undo() {
         undo.opened |= reads;
     }
+    watch::opens();
     reads
 }
 
@@ -309,11 +309,13 @@ fn asks_or_own(args: &[usize; 6]) -> bool {
     matches!(args[1], TERMINAL | WINDOW | BYTES) || !inherited(args[0])
 }
 
+/// What `fcntl` is asked for: another descriptor.
+const DUPLICATE: usize = 0;
+const DUPLICATE_CLOEXEC: usize = 1030;
+
 fn controls_own(args: &[usize; 6]) -> bool {
     const GET_FD: usize = 1;
     const GET_FLAGS: usize = 3;
-    const DUPLICATE: usize = 0;
-    const DUPLICATE_CLOEXEC: usize = 1030;
     match args[1] {
         GET_FD | GET_FLAGS => true,
         DUPLICATE | DUPLICATE_CLOEXEC => opening(true),
@@ -404,7 +406,9 @@ unsafe extern "C" fn caught(_: i32, _: *const u8, context: *mut u8) {
             unsafe { registers.add(RIP).write(get(RIP) - CALL) };
         }
         number => {
-            let result = call(number, args);
+            // SAFETY: what the program asks for; it has been looked at.
+            let made = || unsafe { sys::call(number, args) };
+            let result = if outside().is_none() { made() } else { call(number, args) };
             // SAFETY: as above.
             unsafe { registers.add(RAX).write(result as usize) };
         }

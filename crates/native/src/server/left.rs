@@ -20,6 +20,10 @@ use raddle_model::Plan;
 /// Most processes that are left behind.
 pub(super) const LEFT_MAX: usize = 12;
 
+/// All of them together may come to need so many bytes, or this part of the machine's memory if that is more.
+const BYTES_MAX: usize = 1 << 30;
+const PART_MAX: usize = 4;
+
 /// What a checkpoint costs, until that is known, in nanoseconds.
 pub(super) const TAKE_NS: u64 = 300_000;
 
@@ -35,8 +39,19 @@ pub(super) struct Left {
     child: AtomicU32,
 }
 
+const INTERRUPTED: isize = -4;
+
 /// There is no process for a run that was to go on.
 const NONE: u32 = u32::MAX;
+
+impl Left {
+    /// Says who goes on. False if that has been said: then nobody waits for this one.
+    fn is_child(&self, id: u32) -> bool {
+        let first = self.child.compare_exchange(0, id, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        futex(&self.child, Futex::Wake);
+        first
+    }
+}
 
 /// Whether checkpoints may be taken in the runs of this request. In the server.
 pub(super) fn may_take(request: &Request, shared: &Shared) -> bool {
@@ -77,7 +92,7 @@ pub(super) fn keep(points: u32) -> Option<Plan> {
     if count == LEFT_MAX || !when.pays(begun.saturating_sub(shared.since.load(Ordering::Relaxed))) {
         return None;
     }
-    if !guard::can_be_left() {
+    if !guard::can_be_left() || !fits(count + 1) {
         when.failed();
         return None;
     }
@@ -87,13 +102,15 @@ pub(super) fn keep(points: u32) -> Option<Plan> {
     left.id.store(0, Ordering::Relaxed);
     let child = copy();
     if child == 0 {
-        // SAFETY: a question.
-        let own = unsafe { sys::call3(nr::GETPID, 0, 0, 0) };
-        left.id.store(own as u32, Ordering::Release);
+        left.id.store(own(), Ordering::Release);
         futex(&left.id, Futex::Wake);
         return Some(wait(shared, left, &files));
     }
     if child < 0 || !is_settled(left) {
+        if child > 0 {
+            // SAFETY: a copy of ours, which may come too late.
+            unsafe { sys::call3(nr::KILL, child as usize, 9, 0) };
+        }
         when.failed();
         return None;
     }
@@ -103,6 +120,21 @@ pub(super) fn keep(points: u32) -> Option<Plan> {
     when.took(now - begun);
     shared.since.store(now, Ordering::Relaxed);
     None
+}
+
+/// Whether there is memory for so many processes that are left behind, should the runs write to all of theirs.
+fn fits(count: usize) -> bool {
+    const RUSAGE: usize = 98;
+    const SYSINFO: usize = 99;
+    // Kilobytes are the fifth word of the one; memory and the size of its unit are words of the other.
+    let (mut usage, mut info) = ([0usize; 18], [0usize; 14]);
+    // SAFETY: questions; what is written lives until the calls return.
+    unsafe {
+        sys::call3(RUSAGE, 0, usage.as_mut_ptr() as usize, 0);
+        sys::call3(SYSINFO, info.as_mut_ptr() as usize, 0, 0);
+    }
+    let machine = info[4].saturating_mul(info[13] & 0xffff_ffff);
+    usage[4].saturating_mul(1024 * count) <= BYTES_MAX.max(machine / PART_MAX)
 }
 
 /// Waits until the process that is left behind has a group of its own: that of this one is ended with its run.
@@ -148,14 +180,23 @@ fn wait(shared: &Shared, left: &Left, files: &Marks) -> Plan {
         seen = left.wanted.load(Ordering::Acquire);
         let child = copy();
         if child == 0 {
+            if !left.is_child(own()) {
+                sys::exit(0);
+            }
             // Whoever is copied is not looked at any more.
             begin(shared);
             files.rewind(true);
             return search::decode(shared.mail());
         }
-        left.child.store(if child > 0 { child as u32 } else { NONE }, Ordering::Release);
-        futex(&left.child, Futex::Wake);
+        if child < 0 {
+            left.is_child(NONE);
+        }
     }
+}
+
+fn own() -> u32 {
+    // SAFETY: a question.
+    unsafe { sys::call3(nr::GETPID, 0, 0, 0) as u32 }
 }
 
 /// Has a run go on, with the plan of these bytes. Gives back its process; none if there is no such checkpoint. In the
@@ -174,8 +215,12 @@ pub(super) fn go_on(shared: &Shared, points: u32, plan: &[u8]) -> Option<isize> 
     loop {
         match left.child.load(Ordering::Acquire) {
             0 if has_ended(left) => {
+                left.id.store(0, Ordering::Relaxed);
                 shared.left_count.store(at as u32, Ordering::Relaxed);
-                return None;
+                // It may have left somebody who has yet to begin.
+                if left.is_child(NONE) {
+                    return None;
+                }
             }
             0 => futex(&left.child, Futex::Wait(0)),
             NONE => return None,
@@ -186,23 +231,37 @@ pub(super) fn go_on(shared: &Shared, points: u32, plan: &[u8]) -> Option<isize> 
 
 fn has_ended(left: &Left) -> bool {
     const AT_ONCE: usize = 1;
+    let id = left.id.load(Ordering::Relaxed) as usize;
     // SAFETY: a child of ours; nothing is written.
-    unsafe { sys::call(nr::WAIT4, [left.id.load(Ordering::Relaxed) as usize, 0, AT_ONCE, 0, 0, 0]) != 0 }
+    id == 0 || unsafe { sys::call(nr::WAIT4, [id, 0, AT_ONCE, 0, 0, 0]) != 0 }
 }
 
-/// Ends those from this one on. In the server.
-pub(super) fn drop_from(shared: &Shared, first: usize) {
-    let count = shared.left_count.load(Ordering::Relaxed) as usize;
-    for left in &shared.left[first.min(count)..count] {
-        let id = left.id.load(Ordering::Relaxed) as usize;
-        // SAFETY: a child of ours, which nobody has waited for.
-        unsafe {
-            sys::call3(nr::KILL, id, 9, 0);
-            sys::call(nr::WAIT4, [id, 0, 0, 0, 0, 0]);
-        }
-        left.wanted.store(0, Ordering::Relaxed);
+/// A process of this number has been waited for: from now on it may be another's. In the server.
+pub(super) fn is_gone(shared: &Shared, id: u32) {
+    for left in shared.left.iter().filter(|left| left.id.load(Ordering::Relaxed) == id) {
+        left.id.store(0, Ordering::Relaxed);
     }
-    shared.left_count.store(first.min(count) as u32, Ordering::Relaxed);
+}
+
+/// Ends those from this one on, also one whose run has ended before it could be counted. In the server.
+pub(super) fn drop_from(shared: &Shared, first: usize) {
+    for left in &shared.left[first..] {
+        let id = left.id.swap(0, Ordering::Relaxed) as usize;
+        if id != 0 {
+            // SAFETY: a child of ours, which nobody has waited for.
+            unsafe {
+                sys::call3(nr::KILL, id, 9, 0);
+                while sys::call(nr::WAIT4, [id, 0, 0, 0, 0, 0]) == INTERRUPTED {}
+            }
+        }
+    }
+    shared.left_count.fetch_min(first as u32, Ordering::Relaxed);
+}
+
+/// Ends whom nobody will ask for after this run. In the server.
+pub(super) fn tidy(shared: &Shared) {
+    let outlives = shared.outlives.load(Ordering::Relaxed) != 0;
+    drop_from(shared, if outlives { 0 } else { shared.left_count.load(Ordering::Relaxed) as usize });
 }
 
 /// Which checkpoints there are: scheduling points before each.

@@ -78,9 +78,7 @@ fn one(request: Request, modules: &Modules, outbox: &mut Outbox) -> Option<Reque
     };
     let (status, hangs) = copies::finished(child, request.hang_ms, shared);
     copies::finish();
-    if shared.outlives.load(Ordering::Relaxed) != 0 {
-        left::drop_from(shared, 0);
-    }
+    left::tidy(shared);
     shared.when().ran(shared.points.load(Ordering::Relaxed), from, nanoseconds() - begun);
     put_checkpoints(left::all(shared), |bytes| {
         outbox.put(begun, reply::CHECKPOINTS, bytes, 0, request.first)
