@@ -39,7 +39,7 @@ pub(super) struct Undo {
     gaps: [(u32, u32); GAPS_MAX],
     gaps_count: usize,
     /// How many descriptors were made at most, where the kernel takes the lowest number that is free.
-    opened: usize,
+    pub(super) opened: usize,
     /// Which of input and outputs may have been read or written, a bit for each.
     pub(super) files: u8,
     // How many of the mappings, and up to where the heap, belong to a checkpoint that is kept.
@@ -119,6 +119,12 @@ impl Undo {
         assert!(self.gaps_count < GAPS_MAX, "raddle: the program inherits descriptors with too many gaps");
         self.gaps[self.gaps_count] = (first, last);
         self.gaps_count += 1;
+    }
+
+    /// The program had so many descriptors before the run began.
+    #[cfg(test)]
+    pub(super) fn had(&mut self, descriptors: usize) {
+        self.inherited[0] = (1 << descriptors) - 1;
     }
 
     /// Whether the program had this descriptor before the run began.
