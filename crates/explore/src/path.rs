@@ -7,7 +7,7 @@
 //! spawns, and every pair of operations for which [`Op::conflicts`] holds.
 
 use crate::hypothesis::{self, Hypothesis};
-use crate::wakeup::STABLE;
+use crate::odpor::STABLE;
 use core::ops::Range;
 use raddle_model::plan::Step;
 use raddle_model::trace::Log;
