@@ -78,7 +78,7 @@ fn native_measures_every_figure() {
                      --megabytes 2 --subjects . --format json";
     let json = run(scratch.path(), &arguments.split(' ').collect::<Vec<_>>()).expect_code(0).json();
     let figures = json["figures"].as_array().expect("figures");
-    assert_eq!((&json["schema"], figures.len()), (&"raddle.bench.native.v1".into(), 10), "{json}");
+    assert_eq!((&json["schema"], figures.len()), (&"raddle.bench.native.v1".into(), 12), "{json}");
     assert_eq!(json["subjects"].as_array().map(Vec::len), Some(2), "{json}");
     assert!(figures.iter().all(|figure| figure["value"].is_number() && figure["met"].is_boolean()), "{json}");
     for memory in ["memory", "memory_reset"] {

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Starts a campaign that would go on for an hour.
-fn start(program: &Path, arguments: &[&str], options: &[&str], out: &Path) -> Child {
+pub(crate) fn start(program: &Path, arguments: &[&str], options: &[&str], out: &Path) -> Child {
     let mut command = raddle();
     command.args(["run", "--format", "json", "--time", "3600", "--runs", "100000000", "--stop-after", "0"]);
     command.args(options).arg("--out").arg(out).arg(program).args(arguments);
@@ -14,7 +14,7 @@ fn start(program: &Path, arguments: &[&str], options: &[&str], out: &Path) -> Ch
 }
 
 /// Waits for something that must come; a minute is for machines that do much else.
-fn until(mut what: impl FnMut() -> bool) {
+pub(crate) fn until(mut what: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !what() {
         assert!(begun.elapsed() < Duration::from_secs(60), "it does not come");
@@ -22,7 +22,7 @@ fn until(mut what: impl FnMut() -> bool) {
     }
 }
 
-fn send(signal: &str, child: &Child) {
+pub(crate) fn send(signal: &str, child: &Child) {
     // Every shell has this one built in.
     let line = format!("kill {signal} {}", child.id());
     let status = Command::new("sh").args(["-c", &line]).status().expect("a shell");
@@ -30,20 +30,20 @@ fn send(signal: &str, child: &Child) {
 }
 
 /// Processes of a program of which nobody else runs copies.
-fn running(program: &Path) -> usize {
+pub(crate) fn running(program: &Path) -> usize {
     let exe =
         |entry: std::io::Result<std::fs::DirEntry>| std::fs::read_link(entry.ok()?.path().join("exe")).ok();
     std::fs::read_dir("/proc").expect("processes").filter_map(exe).filter(|exe| exe == program).count()
 }
 
 /// A copy of a program that only this test runs.
-fn own(name: &str, at: &Path) -> std::path::PathBuf {
+pub(crate) fn own(name: &str, at: &Path) -> std::path::PathBuf {
     let to = at.join("program");
     std::fs::copy(build(name), &to).expect("a copy");
     to
 }
 
-fn end(child: Child, program: &Path) -> Ended {
+pub(crate) fn end(child: Child, program: &Path) -> Ended {
     let ended = ended(&child.wait_with_output().expect("the command ends"));
     until(|| running(program) == 0);
     ended

@@ -17,7 +17,7 @@ const SAME: [&str; 8] = [
     "runs_digest",
 ];
 
-fn search(program: &Path, how: [&str; 3], runs: &str, arguments: &[&str]) -> serde_json::Value {
+pub(crate) fn search(program: &Path, how: [&str; 3], runs: &str, arguments: &[&str]) -> serde_json::Value {
     let [strategy, isolation, checkpoints] = how;
     let options = [
         ["--strategy", strategy],
@@ -41,17 +41,17 @@ fn kinds(json: &serde_json::Value) -> Vec<(&str, u64)> {
 }
 
 /// How many runs went on from checkpoints, and how many events they did not execute again.
-fn saved(json: &serde_json::Value) -> [u64; 2] {
+pub(crate) fn saved(json: &serde_json::Value) -> [u64; 2] {
     ["checkpoint_hits", "checkpoint_events"].map(|field| json[field].as_u64().expect("a number"))
 }
 
 /// Compares a search without checkpoints, in processes of their own, with the same with as many as possible.
-fn compare(name: &str, strategy: &str, runs: &str, arguments: &[&str]) -> u64 {
+pub(crate) fn compare(name: &str, strategy: &str, runs: &str, arguments: &[&str]) -> u64 {
     let program = build(name);
     let plain = search(&program, [strategy, "fork-checked", "off"], runs, arguments);
     assert_eq!(saved(&plain), [0, 0], "{name}");
     let mut hits = 0;
-    for how in [["reset-checked", "off"], ["reset-checked", "always"]] {
+    for how in [["reset-checked", "off"], ["reset-checked", "always"], ["fork-checked", "always"]] {
         let found = search(&program, [strategy, how[0], how[1]], runs, arguments);
         for field in SAME {
             assert_eq!(found[field], plain[field], "{name}, {strategy}, {how:?}: {field}");
@@ -124,12 +124,21 @@ fn wait_for(child: std::process::Child) -> Ended {
 
 #[test]
 fn a_process_that_is_killed_takes_no_run_with_it() {
+    // In one process runs go on with what was kept; or from processes that are left behind, which then are no more.
+    for isolation in ["reset", "fork"] {
+        kill_those_who_live_long(isolation);
+    }
+}
+
+fn kill_those_who_live_long(isolation: &str) {
     let program = build("prefix.c");
     let out = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let command = || {
         let mut command = raddle();
         command.args([
             "run",
+            "--isolation",
+            isolation,
             "--strategy",
             "odpor",
             "--runs",
@@ -158,8 +167,8 @@ fn a_process_that_is_killed_takes_no_run_with_it() {
         std::thread::sleep(std::time::Duration::from_millis(300));
     }
     let found = wait_for(disturbed).json();
-    assert!(killed > 0);
+    assert!(killed > 0, "{isolation}");
     for field in SAME {
-        assert_eq!(found[field], undisturbed[field], "{field}");
+        assert_eq!(found[field], undisturbed[field], "{isolation}: {field}");
     }
 }

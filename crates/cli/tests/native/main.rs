@@ -11,6 +11,7 @@ mod classes;
 mod determinism;
 mod isolation;
 mod late;
+mod left;
 mod points;
 mod printing;
 mod reset;

@@ -144,7 +144,7 @@ fn searches_are_the_same_from_checkpoints() {
         bugs().into_iter().chain(mended()).filter(|subject| subject.later.is_none()).collect();
     let wanted = raddle_tiers::size("checkpoint_subjects") as usize;
     for subject in subjects.iter().step_by(subjects.len().div_ceil(wanted)) {
-        let how = [["fork-checked", "off"], ["reset-checked", "always"]];
+        let how = [["fork-checked", "off"], ["reset-checked", "always"], ["fork-checked", "always"]];
         let [plain, own @ ..] = how.map(|[isolation, checkpoints]| {
             let options = ["--isolation", isolation, "--checkpoints", checkpoints, "--strategy", "odpor"];
             campaign(subject, COMPILERS[0], "checkpoint_runs", &options).0

@@ -5,9 +5,13 @@
 //! right; to let through needs a reason. Reasons hold for the kernel's effects only: that memory is put back is
 //! taken for granted, also memory that a call writes to.
 
+mod watch;
+
+use super::undo::Undo;
 use super::{outside, refuse};
 use crate::signals;
 use crate::sys::{self, nr};
+pub(crate) use watch::{begin as begin_watching, can_be_left, look_around};
 
 /// When a call may be made.
 #[derive(Clone, Copy, Debug)]
@@ -138,17 +142,21 @@ static BY_NUMBER: [u8; NUMBERS] = {
     table
 };
 
+fn rule(number: usize) -> Option<Rule> {
+    let place = BY_NUMBER.get(number).copied().unwrap_or(0);
+    (place > 0).then(|| RULES[place as usize - 1].1)
+}
+
 /// Makes a call of the program's, if it can be undone. Does not come back if not, nor does the run.
-/// Outside of repeated runs every call is made.
+/// Outside of repeated runs every call is made, and at most looked at.
 pub fn call(number: usize, args: [usize; 6]) -> isize {
     let Some(outside) = outside() else {
+        watch::look(number, &args);
         // SAFETY: what the program asks for.
         return unsafe { sys::call(number, args) };
     };
     outside.undo.anything = true;
-    let place = BY_NUMBER.get(number).copied().unwrap_or(0);
-    let rule = if place == 0 { None } else { Some(RULES[place as usize - 1].1) };
-    let may = match rule {
+    let may = match rule(number) {
         Some(Free) => true,
         Some(Opens) => {
             outside.undo.opened = true;
@@ -169,8 +177,13 @@ pub fn call(number: usize, args: [usize; 6]) -> isize {
     unsafe { sys::call(number, args) }
 }
 
+/// What is known of the run's descriptors.
+fn undo() -> Option<&'static mut Undo> {
+    outside().map(|outside| &mut outside.undo).or_else(watch::undo)
+}
+
 fn inherited(fd: usize) -> bool {
-    outside().is_none_or(|outside| outside.undo.is_inherited(fd))
+    undo().is_none_or(|undo| undo.is_inherited(fd))
 }
 
 fn to_output_or_own(args: &[usize; 6]) -> bool {
@@ -203,9 +216,10 @@ fn reads(flags: usize) -> bool {
 }
 
 fn opening(reads: bool) -> bool {
-    if let Some(outside) = outside() {
-        outside.undo.opened |= reads;
+    if let Some(undo) = undo() {
+        undo.opened |= reads;
     }
+    watch::opens();
     reads
 }
 
@@ -295,11 +309,13 @@ fn asks_or_own(args: &[usize; 6]) -> bool {
     matches!(args[1], TERMINAL | WINDOW | BYTES) || !inherited(args[0])
 }
 
+/// What `fcntl` is asked for: another descriptor.
+const DUPLICATE: usize = 0;
+const DUPLICATE_CLOEXEC: usize = 1030;
+
 fn controls_own(args: &[usize; 6]) -> bool {
     const GET_FD: usize = 1;
     const GET_FLAGS: usize = 3;
-    const DUPLICATE: usize = 0;
-    const DUPLICATE_CLOEXEC: usize = 1030;
     match args[1] {
         GET_FD | GET_FLAGS => true,
         DUPLICATE | DUPLICATE_CLOEXEC => opening(true),
@@ -382,8 +398,17 @@ unsafe extern "C" fn caught(_: i32, _: *const u8, context: *mut u8) {
             // SAFETY: as above.
             unsafe { registers.add(RAX).write(result as usize) };
         }
+        // Not here: it may go on with another stack.
+        number if outside().is_none() && !watch::is_known(number, &args) => {
+            const CALL: usize = 2;
+            watch::outlives();
+            // SAFETY: as above; the instruction before is the call, which is made again.
+            unsafe { registers.add(RIP).write(get(RIP) - CALL) };
+        }
         number => {
-            let result = call(number, args);
+            // SAFETY: what the program asks for; it has been looked at.
+            let made = || unsafe { sys::call(number, args) };
+            let result = if outside().is_none() { made() } else { call(number, args) };
             // SAFETY: as above.
             unsafe { registers.add(RAX).write(result as usize) };
         }

@@ -118,6 +118,12 @@ impl Undo {
         self.gaps_count += 1;
     }
 
+    /// The program had so many descriptors before the run began.
+    #[cfg(test)]
+    pub(super) fn had(&mut self, descriptors: usize) {
+        self.inherited[0] = (1 << descriptors) - 1;
+    }
+
     /// Whether the program had this descriptor before the run began.
     pub(super) fn is_inherited(&self, fd: usize) -> bool {
         // Only the low half of the register is the descriptor.

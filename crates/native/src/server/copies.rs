@@ -1,6 +1,7 @@
 //! Runs as copies of the process. Most of what a copy costs is the pages that it writes to, so all that can be done
 //! before it is made is done in the server.
 
+use super::left;
 use super::outbox::Outbox;
 use super::shared::{self, Shared};
 use super::{CAPTURED, CHECKED, FROM_MAIN, Request, SHARING, THREADS, die_with_parent, reply, request};
@@ -99,7 +100,13 @@ pub(super) fn finished(child: isize, hang_ms: u32, shared: &Shared) -> (i32, boo
     // SAFETY: the group is that of the copy.
     unsafe {
         if sys::call3(nr::KILL, -child as usize, 9, 0) == 0 {
-            while sys::call(nr::WAIT4, [usize::MAX, 0, 1, 0, 0, 0]) > 0 {}
+            loop {
+                let gone = sys::call(nr::WAIT4, [usize::MAX, 0, 1, 0, 0, 0]);
+                if gone <= 0 {
+                    break;
+                }
+                left::is_gone(shared, gone as u32);
+            }
         }
     }
     ended

@@ -9,6 +9,7 @@
 //! that dies without a word is told apart by what the kernel says of it.
 
 mod copies;
+mod left;
 mod outbox;
 mod repeats;
 mod resets;
@@ -28,6 +29,7 @@ use raddle_model::Plan;
 use raddle_wire::plan;
 
 pub(crate) use copies::Marks;
+pub(crate) use left::outlives;
 pub(crate) use outbox::nanoseconds;
 pub(crate) use repeats::next as next_repeat;
 pub(crate) use resets::{Errand, first_choice};

@@ -2,14 +2,16 @@
 //! repeats runs hears from the controller itself while it is fit; the server watches it meanwhile, and speaks for it
 //! when it is gone.
 
-use super::outbox::Outbox;
+use super::left;
+use super::outbox::{Outbox, nanoseconds};
 use super::resets::{self, Errand};
 use super::shared;
 use super::{
-    ALONE, CAPTURED, CHECKPOINTS_ALWAYS, CHECKPOINTS_OFF, FROM_MAIN, REQUEST, RESET, Request, THREADS,
-    copies, reply, request,
+    ALONE, CAPTURED, CHECKED, CHECKPOINTS_ALWAYS, CHECKPOINTS_OFF, FROM_MAIN, REQUEST, RESET, Request,
+    THREADS, copies, reply, request,
 };
 use crate::reset;
+use crate::signals;
 use crate::site::Modules;
 use crate::sys;
 use core::sync::atomic::Ordering;
@@ -38,21 +40,65 @@ pub(super) fn some(request: Request, modules: &Modules, outbox: &mut Outbox) -> 
     one(request, modules, outbox)
 }
 
-/// One run in a process of its own.
+/// One run in a process of its own, from the beginning or from one that was left behind.
 fn one(request: Request, modules: &Modules, outbox: &mut Outbox) -> Option<Request> {
-    if request.last != 0 {
-        outbox.say(reply::LOST, &[], NO_CHECKPOINT as i32, request.first, true);
-        return None;
-    }
-    shared::get().expect("raddle bug: no shared memory").set_due(None, false);
-    copies::prepare(&request, modules.clone());
-    let next = copies::one(&request, request.first, outbox);
-    if next.is_none() {
-        return Some(request);
-    }
+    let shared = shared::get().expect("raddle bug: no shared memory");
+    let takes = left::may_take(&request, shared);
+    let (begun, from) = (nanoseconds(), (request.last as u32).saturating_sub(1));
+    let due = |first: bool| {
+        shared.set_due(shared.when().next(from).filter(|_| takes), first && takes);
+        shared.since.store(begun, Ordering::Relaxed);
+        shared.empty();
+    };
+    let child = if request.last != 0 {
+        due(false);
+        signals::wake_every(copies::SLICE_MS);
+        let child = if takes { left::go_on(shared, from, &request.encoded) } else { None };
+        let Some(child) = child else {
+            copies::finish();
+            outbox.say(reply::LOST, &[], NO_CHECKPOINT as i32, request.first, true);
+            return None;
+        };
+        child
+    } else {
+        left::drop_from(shared, 0);
+        copies::prepare(&request, modules.clone());
+        copies::rewind(request.flags & CAPTURED != 0);
+        due(true);
+        let Some(child) = copies::copy(outbox) else {
+            if takes {
+                left::begin(shared);
+            }
+            if request.flags & FROM_MAIN == 0 {
+                copies::start(&request, request.first);
+            }
+            return Some(request);
+        };
+        child
+    };
+    let (status, hangs) = copies::finished(child, request.hang_ms, shared);
     copies::finish();
+    left::tidy(shared);
+    shared.when().ran(shared.points.load(Ordering::Relaxed), from, nanoseconds() - begun);
+    put_checkpoints(left::all(shared), |bytes| {
+        outbox.put(begun, reply::CHECKPOINTS, bytes, 0, request.first)
+    });
+    let checked = request.flags & CHECKED != 0 && shared.report().is_some();
+    let status = if checked { copies::output_hash() } else { status };
+    copies::tell(request.first, status, hangs, shared, outbox);
     outbox.send();
     None
+}
+
+/// Which checkpoints there are, as it is told.
+fn put_checkpoints(all: impl Iterator<Item = u32>, put: impl FnOnce(&[u8])) {
+    const MOST: usize = 64;
+    let (mut bytes, mut length) = ([0u8; 4 * MOST], 0);
+    for points in all.take(MOST) {
+        bytes[length..length + 4].copy_from_slice(&points.to_le_bytes());
+        length += 4;
+    }
+    put(&bytes[..length]);
 }
 
 /// Runs in one process that puts back what they have changed.
@@ -68,7 +114,7 @@ fn repeated(request: Request, modules: &Modules, outbox: &mut Outbox) -> Option<
         flag.store(0, Ordering::Relaxed);
     }
     outbox.send();
-    crate::signals::wake_every(copies::SLICE_MS);
+    signals::wake_every(copies::SLICE_MS);
     let Some(child) = copies::copy(outbox) else {
         return Some(go(request, modules));
     };
@@ -176,13 +222,7 @@ impl Errand {
 
     /// Tells which checkpoints there are, and what came of the run.
     pub(crate) fn tell(&mut self, number: u64, checkpoints: impl Iterator<Item = u32>) {
-        const MOST: usize = 64;
-        let (mut bytes, mut length) = ([0u8; 4 * MOST], 0);
-        for points in checkpoints.take(MOST) {
-            bytes[length..length + 4].copy_from_slice(&points.to_le_bytes());
-            length += 4;
-        }
-        self.put(reply::CHECKPOINTS, &bytes[..length], number);
+        put_checkpoints(checkpoints, |bytes| self.put(reply::CHECKPOINTS, bytes, number));
         self.report(number, false);
         // Whatever happens to this process from here on, the run is over.
         self.shared().idle.store(1, Ordering::Relaxed);
@@ -209,7 +249,7 @@ impl Errand {
 /// A run has come to where a checkpoint is due. Comes back at once, and again for each run that goes on from here:
 /// then with its plan.
 pub(crate) fn keep_checkpoint(points: u32) -> Option<Plan> {
-    if reset::is_on() { reset::keep_checkpoint(points) } else { None }
+    if reset::is_on() { reset::keep_checkpoint(points) } else { left::keep(points) }
 }
 
 /// A run of a search has ended, and had so many scheduling points.

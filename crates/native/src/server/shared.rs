@@ -1,6 +1,9 @@
 //! Memory that a run shares with the server: signs of life, and in the end the report.
 
+use super::left::{self, LEFT_MAX, Left};
+use super::when::When;
 use crate::sys;
+use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use raddle_model::{SiteId, TaskId};
 
@@ -35,6 +38,18 @@ pub(super) struct Shared {
     pub(super) first: AtomicU32,
     /// Scheduling points of the last run of a search.
     pub(super) points: AtomicU32,
+    /// The server's process.
+    pub(super) server: AtomicU32,
+    /// Processes that are left behind, and how many there are; see `left`.
+    pub(super) left: [Left; LEFT_MAX],
+    pub(super) left_count: AtomicU32,
+    /// When the run began, or took its last checkpoint.
+    pub(super) since: AtomicU64,
+    /// Whether the program has done something that outlives its run.
+    pub(super) outlives: AtomicU32,
+    /// Bytes of the plan that lies where the report will.
+    mail: AtomicU64,
+    when: UnsafeCell<When>,
     /// Bytes that wait to be sent: they must not be lost with the process that has put them there.
     pub(super) kept: AtomicU64,
 }
@@ -49,7 +64,17 @@ static SHARED: AtomicPtr<Shared> = AtomicPtr::new(core::ptr::null_mut());
 /// Makes the memory. False if there is none.
 pub(super) fn prepare() -> bool {
     let size = size_of::<Shared>() + ROOM + KEPT_MAX;
-    SHARED.store(sys::map(size, true).cast(), Ordering::Relaxed);
+    let shared: *mut Shared = sys::map(size, true).cast();
+    if !shared.is_null() {
+        // SAFETY: fresh memory, and large enough.
+        unsafe { (&raw mut (*shared).when).write(UnsafeCell::new(When::new(left::TAKE_NS))) };
+    }
+    SHARED.store(shared, Ordering::Relaxed);
+    if let Some(shared) = get() {
+        // SAFETY: a question.
+        let own = unsafe { sys::call3(sys::nr::GETPID, 0, 0, 0) };
+        shared.server.store(own as u32, Ordering::Relaxed);
+    }
     get().is_some()
 }
 
@@ -79,6 +104,34 @@ pub(crate) fn is_due(points: usize, choice: bool) -> bool {
 }
 
 impl Shared {
+    /// What is known of checkpoints by fork.
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "it lies in memory that processes share, of which one is at work"
+    )]
+    pub(super) fn when(&self) -> &mut When {
+        // SAFETY: of the processes that share it one is at work at a time, on one thread; nobody keeps it.
+        unsafe { &mut *self.when.get() }
+    }
+
+    /// Puts a plan where the report will lie; false if it is too long.
+    pub(super) fn put_mail(&self, plan: &[u8]) -> bool {
+        let fits = plan.len() <= ROOM;
+        if fits {
+            // SAFETY: the room is large enough, and nobody else writes to it.
+            unsafe { core::ptr::copy_nonoverlapping(plan.as_ptr(), self.room(), plan.len()) };
+            self.mail.store(plan.len() as u64, Ordering::Release);
+        }
+        fits
+    }
+
+    /// The plan that lies where the report will.
+    pub(super) fn mail(&self) -> &[u8] {
+        let length = self.mail.load(Ordering::Acquire) as usize;
+        // SAFETY: so much was written.
+        unsafe { core::slice::from_raw_parts(self.room(), length) }
+    }
+
     /// The next checkpoint of a run of a search is taken then, or none; and one before the first choice.
     pub(super) fn set_due(&self, points: Option<u32>, first: bool) {
         self.due.store(points.unwrap_or(u32::MAX), Ordering::Relaxed);

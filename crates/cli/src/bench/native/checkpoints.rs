@@ -8,9 +8,11 @@ use crate::problem::Problem;
 const GOAL: f64 = 10.0;
 
 /// What it is called, strategy, isolation.
-const ROWS: [(&str, &str, &str); 2] = [
+const ROWS: [(&str, &str, &str); 4] = [
     ("a run of odpor with a long beginning, reset", "odpor", "reset"),
     ("a run of dfs with a long beginning, reset", "dfs", "reset"),
+    ("a run of odpor with a long beginning, fork", "odpor", "fork"),
+    ("a run of dfs with a long beginning, fork", "dfs", "fork"),
 ];
 
 /// Nanoseconds for a run, beside the same from the beginning. Main alone does so many sections of a lock, two events each,
