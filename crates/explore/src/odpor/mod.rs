@@ -25,6 +25,7 @@
 mod alphabet;
 mod journal;
 mod letter;
+mod packed;
 mod tree;
 mod wakeup;
 mod worker;
