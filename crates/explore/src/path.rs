@@ -257,6 +257,11 @@ impl Path {
         &self.choices[self.stops[number].choices_at..end]
     }
 
+    /// Whether a step from this one on has a choice in it.
+    pub(crate) fn chooses_from(&self, number: usize) -> bool {
+        self.stops.get(number).is_some_and(|stop| stop.choices_at < self.choices.len())
+    }
+
     /// The last of the first `number` steps that is one of `task`, or the one that made it.
     fn before(&self, task: TaskId, number: usize) -> Option<usize> {
         let own = &self.by_task[task.index()];

@@ -73,6 +73,10 @@ impl Worker {
         let steps = self.path.stops.len();
         for number in known..steps {
             self.enter(tree, number);
+            if self.nodes.len() == number + 1 && tree.node(self.nodes[number]).asleep.is_empty() {
+                self.add_quiet_choices(tree, number);
+                break;
+            }
             let (letter, objects) = (self.letters[number], self.path.stops[number].objects);
             let known = |other| tree.alphabet.relation(other, letter, objects) == Relation::Same;
             if tree.sleepers(self.nodes[number], self.place(tree, number)).any(known) {
@@ -80,9 +84,7 @@ impl Worker {
                 self.lose(tree);
                 return false;
             }
-            if self.nodes.len() == number + 1 {
-                self.append(tree, number);
-            }
+            self.reach(tree, number);
             self.add_choices(tree, number);
         }
         if self.nodes.len() > steps {
@@ -95,6 +97,44 @@ impl Worker {
         tree.hold(self.nodes[self.nodes.len() - 1]);
         self.holds = true;
         true
+    }
+
+    /// The steps from this one on were taken by the run itself, and nobody sleeps: the tree need not know of them before
+    /// something must be taken instead of one.
+    fn add_quiet_choices(&mut self, tree: &mut Tree, from: usize) {
+        if !self.path.chooses_from(from) {
+            return;
+        }
+        for number in from..self.path.stops.len() {
+            if !self.path.choices(number).is_empty() {
+                self.reach(tree, number);
+                self.add_choices(tree, number);
+            }
+        }
+    }
+
+    /// Tells the tree of the steps up to this one, if it does not know of them yet.
+    fn reach(&mut self, tree: &mut Tree, number: usize) {
+        while let last = self.nodes.len() - 1
+            && last <= number
+            && tree.node(self.nodes[last]).children.is_empty()
+        {
+            self.append(tree, last);
+            if self.nodes.len() > last + 1 {
+                self.enter(tree, last + 1);
+            }
+        }
+    }
+
+    /// The same for the whole run.
+    pub(super) fn reach_end(&mut self, tree: &mut Tree) {
+        if let Some(last) = self.path.stops.len().checked_sub(1)
+            && self.holds
+        {
+            tree.let_go(self.nodes[self.nodes.len() - 1]);
+            self.reach(tree, last);
+            tree.hold(self.nodes[self.nodes.len() - 1]);
+        }
     }
 
     /// A step that the run took by itself.
@@ -205,6 +245,7 @@ impl Worker {
     /// from the state before `earlier`. Nothing is added if a sleeping step covers it. Of the steps only
     /// those are kept that lead to the last one, or to what wakes a sleeper: the others come by themselves.
     fn reverse(&mut self, tree: &mut Tree, earlier: usize, later: &Pending) -> Cause {
+        self.reach(tree, earlier);
         let last = self.letter_of(tree, later);
         let cause = self.reverse_to(tree, earlier, later, last);
         tree.alphabet.drop(last);
