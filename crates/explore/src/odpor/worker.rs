@@ -54,9 +54,33 @@ pub(super) struct Worker {
 #[derive(Clone, Default, Debug)]
 struct Scratch {
     steps: Vec<usize>,
+    independent: Independent,
     wakers: Vec<usize>,
     needed: Vec<u32>,
     rivals: Vec<usize>,
+}
+
+/// The steps after one of the last run that do not depend on it, as far as somebody wanted to know.
+#[derive(Clone, Default, Debug)]
+struct Independent {
+    of: Option<usize>,
+    until: usize,
+    steps: Vec<usize>,
+}
+
+impl Independent {
+    /// Those of `earlier` that come before the step `until`. Many races in a row have the same earlier step.
+    fn find(&mut self, path: &Path, earlier: usize, until: usize) -> &[usize] {
+        if self.of.replace(earlier) != Some(earlier) {
+            self.steps.clear();
+            self.until = earlier + 1;
+        }
+        if self.until < until {
+            self.steps.extend((self.until..until).filter(|&step| !path.ordered(earlier, step)));
+            self.until = until;
+        }
+        &self.steps[..self.steps.partition_point(|&step| step < until)]
+    }
 }
 
 impl Worker {
@@ -67,6 +91,7 @@ impl Worker {
         let end = self.nodes.last().copied().expect("raddle bug: a run that nobody asked for");
         tree.release(end);
         self.path.follow(trace, known);
+        self.scratch.independent.of = None;
         self.spell(tree, known, number);
         let races = self.races.partition_point(|race| race.later < known);
         self.races.truncate(races);
@@ -257,18 +282,17 @@ impl Worker {
         let Worker { path, letters, nodes, scratch, .. } = self;
         let known = path.stops[earlier].objects;
         let node = nodes[earlier];
-        let Scratch { steps, wakers, needed, .. } = scratch;
+        let Scratch { steps, wakers, needed, independent, .. } = scratch;
         wakers.clear();
-        steps.clear();
         let alphabet = &tree.alphabet;
-        let mut sleepers = tree.sleepers(node, place).enumerate().peekable();
-        if sleepers.peek().is_some() {
-            steps.extend(path.independent_of(earlier));
-        }
-        for (position, sleeper) in sleepers {
-            let mut rest = steps.iter().copied();
-            let meets =
-                rest.find(|&step| alphabet.relation(sleeper, letters[step], known) != Relation::Apart);
+        for (position, sleeper) in tree.sleepers(node, place).enumerate() {
+            let Letter { task, op, more } = alphabet.get(sleeper);
+            let meets = if more.is_none() && Path::can_look_up(op) {
+                path.first_met(*task, op, earlier)
+            } else {
+                let mut rest = independent.find(path, earlier, path.stops.len()).iter().copied();
+                rest.find(|&step| alphabet.relation(sleeper, letters[step], known) != Relation::Apart)
+            };
             let met = meets.map_or(last, |step| letters[step]);
             if alphabet.relation(sleeper, met, known) != Relation::Conflict {
                 return Cause::Covered(position);
@@ -281,10 +305,8 @@ impl Worker {
         let until = wakers.iter().copied().max();
         steps.clear();
         steps.push(LAST);
-        for step in (earlier + 1..until.map_or(end, |until| end.max(until + 1))).rev() {
-            if path.ordered(earlier, step) {
-                continue;
-            }
+        let whole = until.map_or(end, |until| end.max(until + 1));
+        for &step in independent.find(path, earlier, whole).iter().rev() {
             let stop = &path.stops[step];
             if wakers.contains(&step) || step < end && stop.op.conflicts(&later.op) {
                 join(needed, path.clock(step));
