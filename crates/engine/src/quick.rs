@@ -1,7 +1,7 @@
 //! The quick way: what nearly every step of a sampled run is, with nothing else in between.
 //!
 //! It may be taken while nothing unusual goes on: the run has not ended, no time passes, nobody
-//! spins, and nobody checks or records a schedule. All of that, and the bound of steps, is one
+//! spins, and nobody checks or records a schedule; in a search nobody has failed or timed out. All of that, and the bound of steps, is one
 //! comparison ([`Engine::look_around`] keeps it up to date). It does for plain operations
 //! ([`Plain`]) exactly what the general way in `director` does, and hands over to it
 //! whatever is not plain. A test runs programs both ways and compares.
@@ -21,7 +21,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             && self.time_mode == TimeMode::Any
             && !self.time.is_active()
             && !self.spin.is_alert()
-            && !self.search.is_active()
+            && !self.search.is_alert()
             && !self.check.is_active();
         self.calm_until = if calm { self.steps_max } else { 0 };
         let blind = self.world.tasks().len() <= 64 && self.policy.is_blind();
@@ -80,9 +80,11 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// The task goes on without having been announced to anybody.
     #[inline(always)]
     fn stay(&mut self, task: TaskId, plain: Plain) -> Next {
-        if !self.world.enabled_tasks().is_empty() {
+        let others = self.world.enabled_tasks();
+        if !others.is_empty() {
             self.decisions.push(Decision::Run(task));
         }
+        self.search.point_beside(self.steps, task, others, &self.world);
         self.current = Some(task);
         let event = self.world.perform_plain(task, plain);
         self.happened(event.expect("raddle bug: what could be done did not happen"));
@@ -117,6 +119,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[inline(always)]
     fn next_at_once(&mut self) -> Next {
         let enabled = self.world.enabled_tasks();
+        self.search.point(self.steps, enabled, &self.world);
         let view = View { step: self.steps, current: self.current, enabled, world: &self.world };
         let task = match self.policy.pick(&view) {
             Pick::Run(task) => task,
@@ -156,6 +159,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[inline(always)]
     fn happened(&mut self, event: PlainEvent) {
         self.steps += 1;
+        self.search.plain(event);
         self.analysis.plain(event, &self.world);
         if event.plain.touch == Touch::Read {
             self.looked(event.task, event.plain.object, event.plain.site);

@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use raddle_model::plan::Steps;
 use raddle_model::trace::{Chosen, Log, Picked, Reached};
 use raddle_model::{
-    Event, Failure, FailureKind, Kind, Mode, Op, Outcome, SiteId, Tail, TaskId, TaskSet, Trace, Verdict,
-    World,
+    Event, Failure, FailureKind, Kind, Mode, Op, Outcome, PlainEvent, SiteId, Tail, TaskId, TaskSet, Trace,
+    Verdict, World,
 };
 
 /// Nothing of it costs anything but a branch in other runs.
@@ -50,10 +50,10 @@ impl Search {
         }
     }
 
-    /// Whether this run is one of a search.
+    /// Whether somebody has failed or timed out in a run of a search: only then it matters to who can be picked.
     #[inline]
-    pub(crate) fn is_active(&self) -> bool {
-        self.active
+    pub(crate) fn is_alert(&self) -> bool {
+        self.active && !(self.timeouts.is_empty() && self.stopped.is_empty())
     }
 
     /// Scheduling points so far, and values that were chosen.
@@ -68,6 +68,17 @@ impl Search {
         if self.active {
             let (event, objects) = (steps as u32, world.objects().len() as u32);
             self.picks.push(Picked { event, objects, enabled: enabled.clone() });
+        }
+    }
+
+    /// The same for the point that `task` is at, while all others that could be picked are these.
+    #[inline]
+    pub(crate) fn point_beside(&mut self, steps: u64, task: TaskId, others: &TaskSet, world: &World) {
+        if self.active {
+            let (event, objects) = (steps as u32, world.objects().len() as u32);
+            let mut enabled = others.clone();
+            enabled.insert(task);
+            self.picks.push(Picked { event, objects, enabled });
         }
     }
 
@@ -112,6 +123,14 @@ impl Search {
             if event.op.mode == Mode::Timed {
                 self.timed(event);
             }
+        }
+    }
+
+    /// The same for a plain event, which never takes time.
+    #[inline]
+    pub(crate) fn plain(&mut self, event: PlainEvent) {
+        if self.active {
+            self.events.push(event.event());
         }
     }
 

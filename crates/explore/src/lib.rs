@@ -20,7 +20,6 @@ pub mod shrink;
 pub mod systematic;
 pub mod target;
 mod tree;
-mod wakeup;
 
 pub use campaign::{Found, Limits, Progress, Summary};
 pub use dfs::Dfs;

@@ -7,7 +7,7 @@
 //! spawns, and every pair of operations for which [`Op::conflicts`] holds.
 
 use crate::hypothesis::{self, Hypothesis};
-use crate::wakeup::STABLE;
+use crate::odpor::STABLE;
 use core::ops::Range;
 use raddle_model::plan::Step;
 use raddle_model::trace::Log;
@@ -35,6 +35,8 @@ pub struct Stop {
     choices_at: usize,
     /// The step before it of the same task, or the one that made the task.
     before: Option<usize>,
+    /// The latest step that it races with: see [`Path::rival`].
+    rival: Option<usize>,
     /// A number that is the same for equal steps with an equal past; 0 if nobody wants to know.
     past: u64,
 }
@@ -167,6 +169,7 @@ impl Path {
                 clock_at: self.clocks.len(),
                 choices_at,
                 before: None,
+                rival: None,
                 past: 0,
             });
             for event in events {
@@ -240,6 +243,7 @@ impl Path {
         self.each_conflicting(&op, number, |path, step| {
             let earlier = &path.stops[step];
             if !earlier.is_in(&clock[clock_at..]) {
+                stop.rival.get_or_insert(step);
                 let until = path.stops.get(step + 1).map_or(clock_at, |next| next.clock_at);
                 join_within(&mut clock, earlier.clock_at..until, clock_at);
                 latest = latest.wrapping_add(earlier.past);
@@ -326,14 +330,14 @@ impl Path {
     }
 
     /// Calls `each` with the steps before `number` that conflict with `op`, the latest first, until it
-    /// says no.
+    /// says no. Those that another one follows of the same task, with all that leads to it, may be left out.
     fn each_conflicting(&self, op: &Op, number: usize, mut each: impl FnMut(&Path, usize) -> bool) {
         if op.kind == Kind::End {
-            for step in (0..number).rev() {
-                if !each(self, step) {
-                    return;
-                }
-            }
+            // All do. What a task did earlier leads to what it did last.
+            let last = |own: &Vec<usize>| own[..own.partition_point(|&step| step < number)].last().copied();
+            let mut last: Vec<usize> = self.by_task.iter().filter_map(last).collect();
+            last.sort_unstable();
+            last.into_iter().rev().find(|&step| !each(self, step));
             return;
         }
         // The end of the process is its last step, whatever that is good for.
@@ -408,6 +412,9 @@ impl Path {
     /// The latest step before the step `below` that `pending` races with: they conflict, and nothing else leads
     /// from the one to the other.
     pub fn rival(&self, pending: &Pending, below: usize) -> Option<usize> {
+        if pending.step == Some(below) {
+            return self.stops[below].rival;
+        }
         let mut rival = None;
         self.each_conflicting(&pending.op, below, |path, step| {
             let earlier = &path.stops[step];

@@ -92,6 +92,11 @@ pub trait Search: Clone + Send + 'static {
         let _ = trace;
     }
 
+    /// Whether nothing is left, while no run is under way. What is asked for next does not change by this.
+    fn is_over(&mut self) -> bool {
+        self.clone().next(0, &mut Request::default()) == Next::Over
+    }
+
     /// Forgets everything: the program has more scheduling points than was thought.
     fn restart(&mut self);
 
@@ -452,7 +457,7 @@ impl<S: Search> Explorer for Systematic<S> {
     fn has_nothing_left(&mut self) -> bool {
         let core = self.core.as_mut().expect(AWAY);
         if !core.over && !core.grown && self.failed.is_empty() && core.runs > 0 {
-            core.over = core.search.clone().next(0, &mut Request::default()) == Next::Over;
+            core.over = core.search.is_over();
             if let (true, Some(journal)) = (core.over, &mut core.journal) {
                 journal.remove();
             }

@@ -160,6 +160,7 @@ impl Policy for Planned {
     fn stays(&mut self, task: TaskId, others: &TaskSet, world: &World) -> bool {
         match &mut self.tail {
             AnyTail::Pct(pct) if self.position >= self.prefix.len() => pct.stays(task, others, world),
+            AnyTail::Steps(steps) if self.position >= self.prefix.len() => steps.stays(task, others, world),
             _ => false,
         }
     }

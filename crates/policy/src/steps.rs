@@ -8,7 +8,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use raddle_model::plan::{Step, Steps};
-use raddle_model::{Choice, Dice, Divergence, Pick, Policy, Rng, TaskId, TaskSet, View};
+use raddle_model::{Choice, Dice, Divergence, Pick, Policy, Rng, TaskId, TaskSet, View, World};
 
 /// Follows steps.
 #[derive(Clone, Debug)]
@@ -110,6 +110,20 @@ fn quiet(dice: &mut Option<Rng>, view: &View<'_>) -> TaskId {
 }
 
 impl Policy for Stepwise {
+    #[inline]
+    fn stays(&mut self, task: TaskId, _: &TaskSet, world: &World) -> bool {
+        let stays = match self.plan.steps.get(self.position + 1) {
+            Some(step) => step.task == world.task(task).name,
+            // Plain operations do not offer the processor.
+            None => self.asleep.as_ref().is_some_and(TaskSet::is_empty) && !self.plan.random,
+        };
+        if stays {
+            self.choices = 0;
+            self.position += 1;
+        }
+        stays
+    }
+
     fn pick(&mut self, view: &View<'_>) -> Pick {
         self.choices = 0;
         self.position += 1;

@@ -2,18 +2,20 @@
 //! looked at again. A run that was under way is run once more by whoever goes on.
 
 use super::Odpor;
+use super::alphabet::{Alphabet, LetterId};
+use super::letter::Letter;
 use super::tree::{Child, Node, NodeId, ROOT, Tree};
-use crate::wakeup::{Branch, Letter};
+use super::wakeup::Wakeups;
 use raddle_model::plan::Step;
 use raddle_wire::Unpack;
 use raddle_wire::journal::{Entry, Put, Take};
 
 /// Writes the states that have changed, or all.
 pub(super) fn save(search: &mut Odpor, entry: &mut Entry, all: bool) -> usize {
-    let nodes = search.tree.nodes_mut();
+    let (nodes, alphabet, wakeups) = search.tree.parts_mut();
     for (number, node) in nodes.iter_mut().enumerate().filter(|(_, node)| all || !node.saved) {
         node.saved = true;
-        entry.part(number, |put| save_node(node, put));
+        entry.part(number, |put| save_node(node, alphabet, wakeups, put));
     }
     let count = nodes.len();
     let mut rest = entry.rest();
@@ -23,22 +25,23 @@ pub(super) fn save(search: &mut Odpor, entry: &mut Entry, all: bool) -> usize {
     count
 }
 
-fn save_node(node: &Node, put: &mut Put<'_>) {
+fn save_node(node: &Node, alphabet: &Alphabet, wakeups: &Wakeups, put: &mut Put<'_>) {
+    let save = |put: &mut Put<'_>, letter: LetterId| alphabet.get(letter).save(put);
     [node.entered, node.fresh, node.running].into_iter().for_each(|flag| put.flag(flag));
-    put.list(node.asleep.iter(), |put, letter| letter.save(put));
-    put.list(node.children.iter(), |put, child| match child {
-        Child::Waiting(branch) => {
+    put.list(node.asleep.iter(), |put, &letter| save(put, letter));
+    put.list(node.children.iter(), |put, &child| match child {
+        Child::Waiting(step) => {
             put.number(0);
-            branch.save(put);
+            wakeups.save(alphabet, step, put);
         }
         Child::Live(letter, next) => {
             put.number(1);
-            letter.save(put);
-            put.number(u64::from(*next));
+            save(put, letter);
+            put.number(u64::from(next));
         }
         Child::Done(letter) => {
             put.number(2);
-            letter.save(put);
+            save(put, letter);
         }
     });
 }
@@ -66,8 +69,8 @@ pub(super) fn load(search: &mut Odpor, parts: &[Vec<u8>], rest: &mut Take<'_>) -
         }
     }
     loaded.tree.write_path(loaded.last, &mut steps, &mut Vec::new());
-    if let Some(Child::Done(letter)) = loaded.tree.node(loaded.last).children.first() {
-        steps.push(letter.step());
+    if let Some(&last @ Child::Done(_)) = loaded.tree.node(loaded.last).children.first() {
+        steps.push(loaded.tree.letter(last).step());
     }
     loaded.again = runs;
     loaded.tree.settle_all();
@@ -82,12 +85,13 @@ fn load_node(
     left: &mut Vec<(NodeId, NodeId)>,
 ) -> Result<(), Unpack> {
     let flags = [take.flag()?, take.flag()?, take.flag()?];
-    let asleep = take.list(Letter::load)?;
+    let Tree { alphabet, wakeups, .. } = tree;
+    let asleep = take.list(|take| Ok(alphabet.id(Letter::load(take)?)))?;
     let children = take.list(|take| {
         Ok(match take.small()? {
-            0 => (Child::Waiting(Branch::load(take)?), None),
-            1 => (Child::Done(Letter::load(take)?), Some(take.small()?)),
-            _ => (Child::Done(Letter::load(take)?), None),
+            0 => (Child::Waiting(wakeups.load(alphabet, take)?), None),
+            1 => (Child::Done(alphabet.id(Letter::load(take)?)), Some(take.small()?)),
+            _ => (Child::Done(alphabet.id(Letter::load(take)?)), None),
         })
     })?;
     tree.restore(id, flags, asleep);

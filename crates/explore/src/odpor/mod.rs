@@ -22,9 +22,14 @@
 //!
 //! Several workers share one tree ([`tree`]); each knows its own last run ([`worker`]).
 
+mod alphabet;
 mod journal;
+mod letter;
 mod tree;
+mod wakeup;
 mod worker;
+
+pub(crate) use letter::STABLE;
 
 use crate::outlook::{Outlook, Sizes};
 use crate::systematic::{Next, Request, Search};
@@ -140,6 +145,12 @@ impl Search for Odpor {
 
     fn load(&mut self, parts: &[Vec<u8>], rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
         journal::load(self, parts, rest)
+    }
+
+    /// A search may be too large to be copied for this.
+    fn is_over(&mut self) -> bool {
+        self.workers.iter_mut().for_each(|worker| worker.settle(&mut self.tree));
+        self.begun && self.again.is_empty() && self.tree.is_complete()
     }
 
     fn restart(&mut self) {

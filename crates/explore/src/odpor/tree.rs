@@ -13,7 +13,9 @@
 //! - Which values the last step of a sequence chooses shows when it has been run. Until then nothing that comes
 //!   behind it is taken: it would not know what sleeps.
 
-use crate::wakeup::{Branch, Initial, Letter, Relation, Sequence};
+use super::alphabet::{Alphabet, LetterId};
+use super::letter::{Letter, Relation};
+use super::wakeup::{Initial, Sequence, Waiting, Wakeups};
 use raddle_model::plan::Step;
 
 /// A state of the tree.
@@ -22,20 +24,20 @@ pub(super) type NodeId = u32;
 const NOBODY: NodeId = NodeId::MAX;
 
 /// A step from a state, and what is known of what follows it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Child {
     /// It has not been taken.
-    Waiting(Branch),
+    Waiting(Waiting),
     /// It has, and leads here.
-    Live(Letter, NodeId),
+    Live(LetterId, NodeId),
     /// It has, and nothing is left to do.
-    Done(Letter),
+    Done(LetterId),
 }
 
 impl Child {
-    pub(super) fn letter(&self) -> &Letter {
+    fn letter(self, wakeups: &Wakeups) -> LetterId {
         match self {
-            Child::Waiting(branch) => branch.letter(),
+            Child::Waiting(step) => wakeups.letter(step),
             Child::Live(letter, _) | Child::Done(letter) => letter,
         }
     }
@@ -49,7 +51,7 @@ pub(super) struct Node {
     pub(super) place: u32,
     pub(super) depth: u32,
     /// Steps that need not be taken here: what they lead to is covered elsewhere. Known once a run came by.
-    pub(super) asleep: Vec<Letter>,
+    pub(super) asleep: Vec<LetterId>,
     pub(super) entered: bool,
     /// Those that wait are behind all others.
     pub(super) children: Vec<Child>,
@@ -101,13 +103,22 @@ pub(super) struct Tree {
     free: Vec<NodeId>,
     /// Number of states that are complete, and kept since somebody may add to them.
     retained: usize,
+    /// What all steps are, and those that wait.
+    pub(super) alphabet: Alphabet,
+    pub(super) wakeups: Wakeups,
 }
 
 impl Default for Tree {
     /// The first state.
     fn default() -> Tree {
         let root = Node { entered: true, fresh: true, ..Node::default() };
-        Tree { nodes: vec![root], free: Vec::new(), retained: 0 }
+        Tree {
+            nodes: vec![root],
+            free: Vec::new(),
+            retained: 0,
+            alphabet: Alphabet::default(),
+            wakeups: Wakeups::default(),
+        }
     }
 }
 
@@ -135,11 +146,9 @@ impl Tree {
             self.nodes.push(Node::default());
             (self.nodes.len() - 1) as NodeId
         });
-        let node = self.node_mut(id);
-        let (mut asleep, mut children) =
-            (core::mem::take(&mut node.asleep), core::mem::take(&mut node.children));
-        asleep.clear();
-        children.clear();
+        let node = &mut self.nodes[id as usize];
+        let (asleep, children) = (core::mem::take(&mut node.asleep), core::mem::take(&mut node.children));
+        debug_assert!(asleep.is_empty() && children.is_empty());
         *node = Node { parent, place, depth, asleep, children, ..Node::default() };
         id
     }
@@ -164,22 +173,16 @@ impl Tree {
             let place = node.taken;
             node.taken += 1;
             node.open += 1;
-            let child = &mut node.children[place as usize];
-            let first = child.letter().clone();
-            let next = self.add(at, place);
-            stack.push(next);
-            steps.push(first.step());
-            let child = &mut self.node_mut(at).children[place as usize];
-            let Child::Waiting(mut branch) = core::mem::replace(child, Child::Live(first, next)) else {
+            let Child::Waiting(step) = node.children[place as usize] else {
                 unreachable!("raddle bug: a branch is taken twice");
             };
-            branch.letters.pop();
-            let node = self.node_mut(next);
-            if branch.letters.is_empty() {
-                node.children.extend(branch.rest.into_iter().map(Child::Waiting));
-            } else {
-                node.children.push(Child::Waiting(branch));
-            }
+            let next = self.add(at, place);
+            let letter = self.wakeups.letter(step);
+            self.nodes[at as usize].children[place as usize] = Child::Live(letter, next);
+            stack.push(next);
+            steps.push(self.alphabet.get(letter).step());
+            let node = &mut self.nodes[next as usize];
+            self.wakeups.take(step, |rest| node.children.push(Child::Waiting(rest)));
             if node.children.is_empty() {
                 node.fresh = true;
                 node.running = true;
@@ -211,10 +214,11 @@ impl Tree {
     }
 
     /// A run goes on with a step of its own from a state from which none was taken.
-    pub(super) fn extend(&mut self, id: NodeId, letter: Letter) -> NodeId {
+    pub(super) fn extend(&mut self, id: NodeId, letter: LetterId) -> NodeId {
         debug_assert!(self.node(id).children.is_empty());
         let next = self.add(id, 0);
-        self.node_mut(next).fresh = self.node(id).fresh;
+        self.nodes[next as usize].fresh = self.node(id).fresh;
+        let letter = self.alphabet.keep(letter);
         let node = self.node_mut(id);
         node.children.push(Child::Live(letter, next));
         (node.taken, node.open) = (1, 1);
@@ -222,7 +226,8 @@ impl Tree {
     }
 
     /// A run ends with a step of its own.
-    pub(super) fn end(&mut self, id: NodeId, letter: Letter) {
+    pub(super) fn end(&mut self, id: NodeId, letter: LetterId) {
+        let letter = self.alphabet.keep(letter);
         let node = self.node_mut(id);
         debug_assert!(node.children.is_empty());
         node.children.push(Child::Done(letter));
@@ -230,54 +235,63 @@ impl Tree {
     }
 
     /// A run came to a state by this step, with so many objects that all runs know.
-    pub(super) fn enter(&mut self, id: NodeId, by: &Letter, objects: u32) {
+    pub(super) fn enter(&mut self, id: NodeId, by: LetterId, objects: u32) {
         let Node { parent, place, entered, .. } = *self.node(id);
-        let before = self.node_mut(parent);
         // It chose what the sequence may have left open.
-        if by.more.is_some()
-            && let Child::Live(letter, _) = &mut before.children[place as usize]
+        if by.has_more()
+            && let Child::Live(letter, _) = &mut self.nodes[parent as usize].children[place as usize]
         {
-            letter.clone_from(by);
+            let before = core::mem::replace(letter, self.alphabet.keep(by));
+            self.alphabet.drop(before);
+            self.nodes[parent as usize].saved = false;
         }
         if entered {
             return;
         }
-        let mut asleep = core::mem::take(&mut self.node_mut(id).asleep);
-        let sleeps = |other: &&Letter| other.relation(by, objects) == Relation::Apart;
-        asleep.extend(self.sleepers(parent, place as usize).filter(sleeps).cloned());
-        let node = self.node_mut(id);
-        node.asleep = asleep;
-        node.entered = true;
+        if !self.node(parent).asleep.is_empty() || place > 0 {
+            let mut asleep = core::mem::take(&mut self.nodes[id as usize].asleep);
+            asleep.extend(self.sleepers(parent, place as usize));
+            let Tree { alphabet, .. } = self;
+            asleep.retain(|&other| alphabet.relation(other, by, objects) == Relation::Apart);
+            asleep.iter().for_each(|&letter| _ = alphabet.keep(letter));
+            self.nodes[id as usize].asleep = asleep;
+        }
+        self.node_mut(id).entered = true;
     }
 
     /// Who sleeps at a state for the child at `place`.
-    pub(super) fn sleepers(&self, id: NodeId, place: usize) -> impl Iterator<Item = &Letter> {
+    #[inline]
+    pub(super) fn sleepers(&self, id: NodeId, place: usize) -> impl Iterator<Item = LetterId> {
         let node = self.node(id);
-        node.asleep.iter().chain(node.children[..place].iter().map(Child::letter))
+        let before = node.children[..place].iter().map(|child| child.letter(&self.wakeups));
+        node.asleep.iter().copied().chain(before)
     }
 
     /// Adds a sequence to a state, behind the child at `place`, unless what is there covers it.
     pub(super) fn insert(&mut self, id: NodeId, place: usize, sequence: &mut Sequence<'_>) {
         let (mut id, mut from) = (id, place + 1);
         loop {
-            let children = &mut self.nodes[id as usize].children;
-            let begins = |child: &Child| sequence.initial(child.letter()) != Initial::No;
-            let Some(first) = children.get(from..).and_then(|rest| rest.iter().position(begins)) else {
-                let branch = Branch::of(sequence);
-                self.node_mut(id).children.push(Child::Waiting(branch));
-                return self.reopen(id);
-            };
-            match &mut children[from + first] {
-                Child::Done(_) => return,
-                Child::Waiting(branch) => {
-                    if branch.insert(sequence) {
-                        self.node_mut(id);
+            let Tree { nodes, alphabet, wakeups, .. } = self;
+            let node = &mut nodes[id as usize];
+            let later = node.children.iter().skip(from);
+            let mut initials = later.map(|&child| (child, sequence.initial(alphabet, child.letter(wakeups))));
+            match initials.find(|&(_, initial)| initial != Initial::No) {
+                None => {
+                    let step = wakeups.add_sequence(alphabet, sequence);
+                    node.children.push(Child::Waiting(step));
+                    node.saved = false;
+                    return self.reopen(id);
+                }
+                Some((Child::Done(_), _)) => return,
+                Some((Child::Waiting(step), initial)) => {
+                    if wakeups.insert(alphabet, step, initial, sequence) {
+                        node.saved = false;
                     }
                     return;
                 }
-                Child::Live(letter, next) => {
-                    sequence.pass(letter);
-                    (id, from) = (*next, 0);
+                Some((Child::Live(_, next), initial)) => {
+                    sequence.pass(initial);
+                    (id, from) = (next, 0);
                     if sequence.steps.is_empty() || self.node(id).fresh {
                         return;
                     }
@@ -324,8 +338,14 @@ impl Tree {
 
     /// Nobody can do anything below a state: what waits there is left out.
     pub(super) fn abandon(&mut self, id: NodeId) {
-        let node = self.node_mut(id);
-        node.children.truncate(node.taken as usize);
+        let Tree { nodes, alphabet, wakeups, .. } = self;
+        let node = &mut nodes[id as usize];
+        node.saved = false;
+        for child in node.children.drain(node.taken as usize..) {
+            if let Child::Waiting(step) = child {
+                wakeups.remove(alphabet, step);
+            }
+        }
     }
 
     /// Whether nobody can add to a state but from below.
@@ -345,24 +365,33 @@ impl Tree {
 
     /// Forgets a complete child and all below it.
     fn forget(&mut self, parent: NodeId, place: u32) {
-        let node = self.node_mut(parent);
+        let Tree { nodes, alphabet, free, retained, .. } = self;
+        let node = &mut nodes[parent as usize];
+        node.saved = false;
         let child = &mut node.children[place as usize];
-        let Child::Live(letter, gone) = child else { unreachable!("raddle bug: gone twice") };
-        let (more, gone) = (letter.more.take(), *gone);
-        *child = Child::Done(Letter { more, ..*letter });
+        let Child::Live(letter, gone) = *child else { unreachable!("raddle bug: gone twice") };
+        *child = Child::Done(letter);
         while let Some(Child::Done(_)) = node.children.get(node.done as usize) {
             node.done += 1;
         }
         let (mut left, mut next) = (Vec::new(), Some(gone));
         while let Some(id) = next {
-            self.retained -= 1;
-            self.free.push(id);
-            let node = self.node_mut(id);
+            *retained -= 1;
+            free.push(id);
+            let node = &mut nodes[id as usize];
+            node.saved = false;
             node.parent = NOBODY;
-            left.extend(node.children.drain(..).filter_map(|child| match child {
-                Child::Live(_, id) => Some(id),
-                _ => None,
-            }));
+            node.asleep.drain(..).for_each(|letter| alphabet.drop(letter));
+            for child in node.children.drain(..) {
+                match child {
+                    Child::Live(letter, next) => {
+                        alphabet.drop(letter);
+                        left.push(next);
+                    }
+                    Child::Done(letter) => alphabet.drop(letter),
+                    Child::Waiting(_) => unreachable!("raddle bug: something was left to do"),
+                }
+            }
             next = left.pop();
         }
     }
@@ -415,12 +444,17 @@ impl Tree {
         while at != ROOT {
             let Node { parent, place, .. } = *self.node(at);
             stack.push(at);
-            steps.push(self.node(parent).children[place as usize].letter().step());
+            steps.push(self.letter(self.node(parent).children[place as usize]).step());
             at = parent;
         }
         stack.push(ROOT);
         stack.reverse();
         steps.reverse();
+    }
+
+    /// What a step is.
+    pub(super) fn letter(&self, child: Child) -> &Letter {
+        self.alphabet.get(child.letter(&self.wakeups))
     }
 
     /// Number of sequences that wait at each depth.
@@ -432,10 +466,10 @@ impl Tree {
             if waiting.len() <= depth {
                 waiting.resize(depth + 1, 0);
             }
-            for child in &node.children {
+            for &child in &node.children {
                 match child {
-                    Child::Waiting(branch) => waiting[depth] += branch.leaves(),
-                    Child::Live(_, next) => left.push(*next),
+                    Child::Waiting(step) => waiting[depth] += self.wakeups.leaves(step),
+                    Child::Live(_, next) => left.push(next),
                     Child::Done(_) => {}
                 }
             }
@@ -448,12 +482,13 @@ impl Tree {
         self.nodes.len()
     }
 
-    pub(super) fn nodes_mut(&mut self) -> &mut [Node] {
-        &mut self.nodes
+    /// All states, and what is needed to write them down.
+    pub(super) fn parts_mut(&mut self) -> (&mut [Node], &Alphabet, &Wakeups) {
+        (&mut self.nodes, &self.alphabet, &self.wakeups)
     }
 
     /// A state as it was saved, still without children.
-    pub(super) fn restore(&mut self, id: NodeId, saved: [bool; 3], asleep: Vec<Letter>) {
+    pub(super) fn restore(&mut self, id: NodeId, saved: [bool; 3], asleep: Vec<LetterId>) {
         let node = self.node_mut(id);
         [node.entered, node.fresh, node.running] = saved;
         node.asleep = asleep;

@@ -1,9 +1,11 @@
 //! A worker of an optimal search: what its last run was, which of its steps race, and what must be run instead.
 
+use super::alphabet::LetterId;
+use super::letter::{Letter, More, Origin, Relation};
 use super::tree::{NodeId, Tree};
+use super::wakeup::{LAST, Sequence};
 use crate::outlook::Sizes;
 use crate::path::{Path, Pending, Stop};
-use crate::wakeup::{LAST, Letter, More, Origin, Relation, Sequence};
 use alloc::sync::Arc;
 use raddle_model::{Plan, TaskId, Trace};
 
@@ -31,7 +33,7 @@ pub(super) struct Worker {
     /// The last run.
     pub(super) path: Path,
     /// Its steps.
-    letters: Vec<Letter>,
+    letters: Vec<LetterId>,
     /// The states before its steps, as far as the search has not left them for good; after that of the run that is
     /// under way, up to the end of its sequence.
     pub(super) nodes: Vec<NodeId>,
@@ -65,14 +67,14 @@ impl Worker {
         let end = self.nodes.last().copied().expect("raddle bug: a run that nobody asked for");
         tree.release(end);
         self.path.follow(trace, known);
-        self.spell(known, number);
+        self.spell(tree, known, number);
         let races = self.races.partition_point(|race| race.later < known);
         self.races.truncate(races);
         let steps = self.path.stops.len();
         for number in known..steps {
             self.enter(tree, number);
-            let (letter, objects) = (&self.letters[number], self.path.stops[number].objects);
-            let known = |other: &Letter| other.relation(letter, objects) == Relation::Same;
+            let (letter, objects) = (self.letters[number], self.path.stops[number].objects);
+            let known = |other| tree.alphabet.relation(other, letter, objects) == Relation::Same;
             if tree.sleepers(self.nodes[number], self.place(tree, number)).any(known) {
                 self.leave(tree, number + 1);
                 self.lose(tree);
@@ -97,7 +99,7 @@ impl Worker {
 
     /// A step that the run took by itself.
     fn append(&mut self, tree: &mut Tree, number: usize) {
-        let (before, letter) = (self.nodes[number], self.letters[number].clone());
+        let (before, letter) = (self.nodes[number], self.letters[number]);
         if number + 1 == self.path.stops.len() {
             return tree.end(before, letter);
         }
@@ -108,7 +110,7 @@ impl Worker {
     /// The state before a step, which may be new.
     fn enter(&self, tree: &mut Tree, number: usize) {
         if let Some(before) = number.checked_sub(1) {
-            tree.enter(self.nodes[number], &self.letters[before], self.path.stops[before].objects);
+            tree.enter(self.nodes[number], self.letters[before], self.path.stops[before].objects);
         }
     }
 
@@ -155,14 +157,17 @@ impl Worker {
         self.nodes.get(number + 1).map_or(0, |&next| tree.node(next).place as usize)
     }
 
-    fn letter(&self, number: usize) -> Letter {
+    /// The name of a step, which the caller has then.
+    fn letter(&self, tree: &mut Tree, number: usize) -> LetterId {
         let Stop { task, op, .. } = &self.path.stops[number];
+        let (name, op) = (self.path.names[task.index()], self.path.stable(op));
         let choices = self.path.choices(number);
-        let more = (self.origin.is_some() || !choices.is_empty()).then(|| {
-            let choices = choices.iter().map(|&(_, value)| value).collect();
-            Box::new(More { choices, run: self.announcement(*task, number) })
-        });
-        Letter { task: self.path.names[task.index()], op: self.path.stable(op), more }
+        if self.origin.is_none() && choices.is_empty() {
+            return tree.alphabet.plain_id(name, &op);
+        }
+        let choices = choices.iter().map(|&(_, value)| value).collect();
+        let more = Box::new(More { choices, run: self.announcement(*task, number) });
+        tree.alphabet.id(Letter { task: name, op, more: Some(more) })
     }
 
     /// The run, and the number of what a task was about to do in it, if anybody will ask for it.
@@ -172,24 +177,27 @@ impl Worker {
 
     /// Writes the steps of the new run down as letters; those that led it are the same in all runs, unless
     /// the run has objects of its own.
-    fn spell(&mut self, known: usize, run: u64) {
+    fn spell(&mut self, tree: &mut Tree, known: usize, run: u64) {
         let late = self.path.has_late_objects();
         self.origin =
             late.then(|| Arc::new(Origin { number: run, announcements: self.path.announcements() }));
-        self.letters.truncate(if late { 0 } else { known });
-        for number in self.letters.len()..self.path.stops.len() {
-            let letter = self.letter(number);
+        let kept = if late { 0 } else { known.min(self.letters.len()) };
+        self.letters.drain(kept..).for_each(|letter| tree.alphabet.drop(letter));
+        for number in kept..self.path.stops.len() {
+            let letter = self.letter(tree, number);
             self.letters.push(letter);
         }
     }
 
-    /// What a task did or was about to do, with whatever it would choose elsewhere.
-    fn letter_of(&self, pending: &Pending) -> Letter {
-        let run = self.announcement(pending.task, self.path.end(pending));
-        Letter {
-            task: self.path.names[pending.task.index()],
-            op: self.path.stable(&pending.op),
-            more: run.map(|run| Box::new(More { choices: Vec::new(), run: Some(run) })),
+    /// What a task did or was about to do, with whatever it would choose elsewhere. The caller has it then.
+    fn letter_of(&self, tree: &mut Tree, pending: &Pending) -> LetterId {
+        let (name, op) = (self.path.names[pending.task.index()], self.path.stable(&pending.op));
+        match self.announcement(pending.task, self.path.end(pending)) {
+            None => tree.alphabet.plain_id(name, &op),
+            run => {
+                let more = Some(Box::new(More { choices: Vec::new(), run }));
+                tree.alphabet.id(Letter { task: name, op, more })
+            }
         }
     }
 
@@ -197,7 +205,13 @@ impl Worker {
     /// from the state before `earlier`. Nothing is added if a sleeping step covers it. Of the steps only
     /// those are kept that lead to the last one, or to what wakes a sleeper: the others come by themselves.
     fn reverse(&mut self, tree: &mut Tree, earlier: usize, later: &Pending) -> Cause {
-        let last = self.letter_of(later);
+        let last = self.letter_of(tree, later);
+        let cause = self.reverse_to(tree, earlier, later, last);
+        tree.alphabet.drop(last);
+        cause
+    }
+
+    fn reverse_to(&mut self, tree: &mut Tree, earlier: usize, later: &Pending, last: LetterId) -> Cause {
         let place = self.place(tree, earlier);
         let Worker { path, letters, nodes, scratch, .. } = self;
         let known = path.stops[earlier].objects;
@@ -205,15 +219,17 @@ impl Worker {
         let Scratch { steps, wakers, needed, .. } = scratch;
         wakers.clear();
         steps.clear();
+        let alphabet = &tree.alphabet;
         let mut sleepers = tree.sleepers(node, place).enumerate().peekable();
         if sleepers.peek().is_some() {
             steps.extend(path.independent_of(earlier));
         }
         for (position, sleeper) in sleepers {
             let mut rest = steps.iter().copied();
-            let meets = rest.find(|&step| sleeper.relation(&letters[step], known) != Relation::Apart);
-            let met = meets.map_or(&last, |step| &letters[step]);
-            if sleeper.relation(met, known) != Relation::Conflict {
+            let meets =
+                rest.find(|&step| alphabet.relation(sleeper, letters[step], known) != Relation::Apart);
+            let met = meets.map_or(last, |step| letters[step]);
+            if alphabet.relation(sleeper, met, known) != Relation::Conflict {
                 return Cause::Covered(position);
             }
             wakers.extend(meets);
@@ -237,7 +253,7 @@ impl Worker {
             steps.push(step);
         }
         steps.reverse();
-        tree.insert(node, place, &mut Sequence { steps, letters, last: &last, known });
+        tree.insert(node, place, &mut Sequence { steps, letters, last, known });
         Cause::Until(until.unwrap_or(0))
     }
 
@@ -248,17 +264,19 @@ impl Worker {
         let (node, known) = (nodes[number], path.stops[number].objects);
         for (position, &(arity, taken)) in path.choices(number).iter().enumerate() {
             for value in (0..arity).filter(|&value| value != taken) {
-                let mut other = letters[number].clone();
+                let mut other = tree.alphabet.get(letters[number]).clone();
                 let choices = &mut other.more.get_or_insert_default().choices;
                 choices.truncate(position);
                 choices.push(value);
-                let covers = |sleeper: &Letter| sleeper.relation(&other, known) != Relation::Conflict;
+                let last = tree.alphabet.id(other);
+                let covers = |sleeper| tree.alphabet.relation(sleeper, last, known) != Relation::Conflict;
                 if !tree.sleepers(node, place).any(covers) {
                     let steps = &mut scratch.steps;
                     steps.clear();
                     steps.push(LAST);
-                    tree.insert(node, place, &mut Sequence { steps, letters, last: &other, known });
+                    tree.insert(node, place, &mut Sequence { steps, letters, last, known });
                 }
+                tree.alphabet.drop(last);
             }
         }
     }
@@ -302,7 +320,7 @@ impl Worker {
         let sleeper = sleepers.nth(sleeper).expect("raddle bug: nobody slept there");
         let rest = self.known.max(earlier + 1)..self.path.stops.len();
         rest.into_iter().any(|step| {
-            let met = sleeper.relation(&self.letters[step], objects);
+            let met = tree.alphabet.relation(sleeper, self.letters[step], objects);
             met != Relation::Apart && !self.path.ordered(earlier, step)
         })
     }

@@ -1,0 +1,117 @@
+//! The letters of a search, each kept once. Searches hold millions of sequences of them, so that a sequence is made of
+//! numbers: a program has few operations, and each run does nearly all of them again.
+
+use super::letter::{Letter, Relation};
+use hashbrown::HashTable;
+use raddle_model::{Op, hash};
+
+/// A letter, by its place among all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct LetterId(u32);
+
+/// Set in the number of a letter that has more to it than its operation. Such letters belong to one run, so they are
+/// counted and go when nobody has them any more.
+const MORE: u32 = 1 << 31;
+
+/// All letters.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Alphabet {
+    // Those that are only an operation of a task, and where to find them.
+    plain: Vec<Letter>,
+    places: HashTable<u32>,
+    // The others, with the number of those that have them, and which places are free.
+    more: Vec<(Letter, u32)>,
+    free: Vec<u32>,
+}
+
+impl Alphabet {
+    /// The number of a letter. Whoever got it has it: see [`Alphabet::keep`].
+    pub(crate) fn id(&mut self, letter: Letter) -> LetterId {
+        if letter.more.is_none() { self.plain_id(letter.task, &letter.op) } else { self.add(letter) }
+    }
+
+    /// The number of a letter that is only an operation of a task.
+    #[inline]
+    pub(crate) fn plain_id(&mut self, task: u64, op: &Op) -> LetterId {
+        let Alphabet { plain, places, .. } = self;
+        let key = key(task, op);
+        let known = places.find(key, |&at| {
+            let letter = &plain[at as usize];
+            letter.task == task && letter.op == *op
+        });
+        if let Some(&at) = known {
+            return LetterId(at);
+        }
+        let at = plain.len() as u32;
+        plain.push(Letter { task, op: *op, more: None });
+        let again = |&at: &u32| {
+            let letter = &plain[at as usize];
+            self::key(letter.task, &letter.op)
+        };
+        places.insert_unique(key, at, again);
+        LetterId(at)
+    }
+
+    fn add(&mut self, letter: Letter) -> LetterId {
+        let at = self.free.pop().unwrap_or(self.more.len() as u32);
+        match self.more.get_mut(at as usize) {
+            Some(place) => *place = (letter, 1),
+            None => self.more.push((letter, 1)),
+        }
+        LetterId(at | MORE)
+    }
+
+    /// The letter.
+    #[inline]
+    pub(crate) fn get(&self, id: LetterId) -> &Letter {
+        if id.0 & MORE == 0 { &self.plain[id.0 as usize] } else { &self.more[(id.0 & !MORE) as usize].0 }
+    }
+
+    /// One more has it.
+    #[inline]
+    pub(crate) fn keep(&mut self, id: LetterId) -> LetterId {
+        if id.has_more() {
+            self.more[(id.0 & !MORE) as usize].1 += 1;
+        }
+        id
+    }
+
+    /// One who had it has it no more.
+    #[inline]
+    pub(crate) fn drop(&mut self, id: LetterId) {
+        if id.has_more() {
+            self.drop_more(id.0 & !MORE);
+        }
+    }
+
+    fn drop_more(&mut self, at: u32) {
+        let (letter, count) = &mut self.more[at as usize];
+        *count -= 1;
+        if *count == 0 {
+            letter.more = None;
+            self.free.push(at);
+        }
+    }
+
+    /// How a step relates to another that comes next. `known` is the number of objects that both runs have in common.
+    #[inline]
+    pub(crate) fn relation(&self, one: LetterId, other: LetterId, known: u32) -> Relation {
+        self.get(one).relation(self.get(other), known)
+    }
+}
+
+impl LetterId {
+    /// Whether there is more to it than its operation.
+    #[inline]
+    pub(crate) fn has_more(self) -> bool {
+        self.0 & MORE != 0
+    }
+}
+
+/// Equal letters have equal ones, and few others do.
+#[inline]
+fn key(task: u64, op: &Op) -> u64 {
+    let place = u64::from(op.site.0) << 8 | op.kind as u64;
+    let objects = u64::from(op.object.0) << 32 | u64::from(op.second.0);
+    hash::mix(hash::fold(task ^ place, objects | 1) ^ u64::from(op.span.start), op.arg ^ task)
+}
