@@ -12,8 +12,8 @@ use alloc::vec::Vec;
 use raddle_model::objects::State;
 use raddle_model::{Failure, FailureKind, Kind, ObjectId, Op, SiteId};
 
-/// Accesses in a row after which one is a scheduling point whatever the plan says: the task may be waiting
-/// for a plain variable to change.
+/// Reads in a row after which one is a scheduling point whatever the plan says: the task may be waiting for a plain
+/// variable to change.
 pub(crate) const QUIET_MAX: u32 = 10_000;
 
 /// How many bytes of a freed block are looked at: who accesses it at the same time mostly does so at its beginning.
@@ -22,21 +22,34 @@ const FREED_MAX: usize = 4096;
 /// A plain access of a size that is known to the compiler, about to happen.
 #[inline(always)]
 pub fn access_of<const SIZE: usize, const WRITE: bool>(address: usize, pc: usize) {
-    let Some(site) = GLANCE.site(pc) else { return access(address, SIZE, WRITE, pc) };
-    if GLANCE.count() {
-        return look(address, SIZE, WRITE, pc);
+    // The return address itself is not kept: that would be two instructions more.
+    let offset = GLANCE.offset(pc);
+    let Some(site) = GLANCE.site(offset) else { return access_from(address, SIZE, WRITE, offset) };
+    if !WRITE && GLANCE.count() {
+        return look_from(address, SIZE, WRITE, offset);
     }
     // What the running task has done before is of no interest.
     if !with_active(|run| run.engine.analysis().shadow.has::<SIZE, WRITE>(address, site)) {
-        look(address, SIZE, WRITE, pc);
+        look_from(address, SIZE, WRITE, offset);
     }
 }
 
-/// A plain access to memory, about to happen.
 #[inline(never)]
+fn access_from(address: usize, size: usize, write: bool, offset: usize) {
+    access(address, size, write, GLANCE.pc(offset));
+}
+
+#[inline(never)]
+fn look_from(address: usize, size: usize, write: bool, offset: usize) {
+    look(address, size, write, GLANCE.pc(offset));
+}
+
+/// A plain access to memory, about to happen.
 pub fn access(address: usize, size: usize, write: bool, pc: usize) {
     if active() {
-        GLANCE.count();
+        if !write {
+            GLANCE.count();
+        }
         look(address, size, write, pc);
     }
 }
@@ -85,7 +98,6 @@ impl Run {
 }
 
 /// An access that has been counted and must be looked at.
-#[inline(never)]
 fn look(address: usize, size: usize, write: bool, pc: usize) {
     if with(|run| run.several) {
         return look_closely(address, size, write, pc);
