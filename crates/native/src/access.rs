@@ -10,10 +10,10 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 use raddle_model::objects::State;
-use raddle_model::{Failure, FailureKind, Kind, Op, SiteId};
+use raddle_model::{Failure, FailureKind, Kind, ObjectId, Op, SiteId};
 
-/// Accesses in a row after which one is a scheduling point whatever the plan says: the task may be waiting
-/// for a plain variable to change.
+/// Reads in a row after which one is a scheduling point whatever the plan says: the task may be waiting for a plain
+/// variable to change.
 pub(crate) const QUIET_MAX: u32 = 10_000;
 
 /// How many bytes of a freed block are looked at: who accesses it at the same time mostly does so at its beginning.
@@ -22,23 +22,56 @@ const FREED_MAX: usize = 4096;
 /// A plain access of a size that is known to the compiler, about to happen.
 #[inline(always)]
 pub fn access_of<const SIZE: usize, const WRITE: bool>(address: usize, pc: usize) {
-    let Some(site) = GLANCE.site(pc) else { return access(address, SIZE, WRITE, pc) };
-    if GLANCE.count() {
-        return look(address, SIZE, WRITE, pc);
+    // The return address itself is not kept: that would be two instructions more.
+    let offset = GLANCE.offset(pc);
+    let Some(site) = GLANCE.site(offset) else { return access_from(address, SIZE, WRITE, offset) };
+    if !WRITE && GLANCE.count() {
+        return look_from(address, SIZE, WRITE, offset);
     }
     // What the running task has done before is of no interest.
     if !with_active(|run| run.engine.analysis().shadow.has::<SIZE, WRITE>(address, site)) {
-        look(address, SIZE, WRITE, pc);
+        look_from(address, SIZE, WRITE, offset);
     }
 }
 
-/// A plain access to memory, about to happen.
 #[inline(never)]
+fn access_from(address: usize, size: usize, write: bool, offset: usize) {
+    access(address, size, write, GLANCE.pc(offset));
+}
+
+#[inline(never)]
+fn look_from(address: usize, size: usize, write: bool, offset: usize) {
+    look(address, size, write, GLANCE.pc(offset));
+}
+
+/// A plain access to memory, about to happen.
 pub fn access(address: usize, size: usize, write: bool, pc: usize) {
     if active() {
-        GLANCE.count();
+        if !write {
+            GLANCE.count();
+        }
         look(address, size, write, pc);
     }
+}
+
+/// What has just been read, if others may come before the call that reads it is over: it goes on with that then. An access
+/// happens when it is told, not when libc comes to it.
+///
+/// # Safety
+/// There must be so many bytes to read.
+pub unsafe fn kept(address: usize, size: usize, pc: usize) -> Option<Vec<u8>> {
+    let others = active()
+        && with(|run| {
+            let site = run.site(pc);
+            run.several && run.is_point(site)
+        });
+    // SAFETY: the caller says so.
+    others.then(|| unsafe { core::slice::from_raw_parts(address as *const u8, size) }.to_vec())
+}
+
+/// Where it lies.
+pub fn place(kept: &Option<Vec<u8>>, address: usize) -> usize {
+    kept.as_ref().map_or(address, |bytes| bytes.as_ptr() as usize)
 }
 
 impl Run {
@@ -65,7 +98,6 @@ impl Run {
 }
 
 /// An access that has been counted and must be looked at.
-#[inline(never)]
 fn look(address: usize, size: usize, write: bool, pc: usize) {
     if with(|run| run.several) {
         return look_closely(address, size, write, pc);
@@ -99,21 +131,28 @@ fn look_closely(address: usize, size: usize, write: bool, pc: usize) {
     with(|run| run.note(address, size, How { write, atomic: false }, site, point));
 }
 
-/// The first two words of an access are one operation; what lies beyond follows at once, since nobody can
-/// come in between.
+/// An access to one word or two is one operation. Of a larger one nobody is told beforehand where it will be: its words
+/// follow at once, since nobody can come in between.
 fn arrive_at_memory(address: usize, size: usize, write: bool, site: SiteId) {
-    let kind = if write { Kind::CellWrite } else { Kind::CellRead };
+    let (kind, wide) =
+        if write { (Kind::CellWrite, Kind::WideWrite) } else { (Kind::CellRead, Kind::WideRead) };
     let word = |at: usize| with(|run| run.word(at, site, State::Cell));
-    let last = address + size.max(1) - 1;
-    let first = word(address);
-    let second = address / WORD * WORD + WORD;
-    let op = Op::new(kind, first, site);
-    arrive(if second <= last { op.second(word(second)) } else { op });
-    let mut at = second + WORD;
-    while at <= last {
-        let object = word(at);
-        with(|run| run.engine.perform(run.running, Op::new(kind, object, site)));
-        at += WORD;
+    let (first, last) = (address / WORD, (address + size.max(1) - 1) / WORD);
+    match last - first {
+        0 => {
+            arrive(Op::new(kind, word(address), site));
+        }
+        1 => {
+            let first = word(address);
+            arrive(Op::new(kind, first, site).second(word(last * WORD)));
+        }
+        _ => {
+            arrive(Op::new(wide, ObjectId::NONE, site));
+            for at in first..=last {
+                let object = word(at * WORD);
+                with(|run| run.engine.perform(run.running, Op::new(kind, object, site)));
+            }
+        }
     }
 }
 

@@ -52,9 +52,15 @@ pub fn over() -> ! {
         sys::exit(SPEECHLESS);
     }
     let report = with(make_report);
+    let way = match &report.verdict {
+        Verdict::Finished => 0,
+        Verdict::Cut => 1,
+        Verdict::Diverged(_) => 2,
+        Verdict::Failed(failure) => 3 + failure.kind as u32,
+    };
     // What somebody may want to act upon.
-    let urgent = report.verdict != Verdict::Finished || !report.races.is_empty();
-    server::publish(&report::encode(&report), urgent);
+    let urgent = way != 0 || !report.races.is_empty();
+    server::publish(&report::encode(&report), server::Gist { urgent, way, steps: report.steps });
     reset::over();
     sys::exit(report.exit_code.unwrap_or(0))
 }

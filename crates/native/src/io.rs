@@ -158,6 +158,11 @@ pub fn same(fd: i32, as_fd: i32) {
 /// Waits until one of the files is as asked for. False if the time is over before. Limit in nanoseconds. None if the
 /// thread is cancelled.
 pub fn wait(polls: &mut [Poll], limit: Option<u64>, pc: usize) -> Option<bool> {
+    wait_if(polls, || limit, pc)
+}
+
+/// The same; how long is asked only if it is not so at once.
+pub fn wait_if(polls: &mut [Poll], limit: impl FnOnce() -> Option<u64>, pc: usize) -> Option<bool> {
     let site = with(|run| run.site(pc));
     for poll in polls.iter() {
         if poll.fd >= 0 {
@@ -165,15 +170,19 @@ pub fn wait(polls: &mut [Poll], limit: Option<u64>, pc: usize) -> Option<bool> {
             cancel::point(Op::new(Kind::Rmw, object, site))?;
         }
     }
+    if ask(polls) {
+        return Some(true);
+    }
+    let limit = limit();
+    if limit == Some(0) {
+        return Some(false);
+    }
     loop {
-        if ask(polls) {
-            return Some(true);
-        }
-        if limit == Some(0) {
-            return Some(false);
-        }
         if wait_once(polls.to_vec(), limit, site)? == Outcome::TimedOut {
             return Some(ask(polls));
+        }
+        if ask(polls) {
+            return Some(true);
         }
     }
 }

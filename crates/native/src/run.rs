@@ -38,7 +38,7 @@ pub(crate) struct Glance {
     base: Cell<usize>,
     /// How far it goes; 0 while the process is not under control, so that no access comes from there.
     extent: Cell<usize>,
-    /// Plain accesses that are left before one is a scheduling point in any case.
+    /// Plain reads that are left before one is a scheduling point in any case.
     pub(crate) calm: Cell<u32>,
 }
 
@@ -49,14 +49,24 @@ pub(crate) static GLANCE: Glance =
     Glance { base: Cell::new(0), extent: Cell::new(0), calm: Cell::new(QUIET_MAX) };
 
 impl Glance {
-    /// The site of a return address, if that lies in the executable and the process is under control.
+    /// Where a return address lies in the executable, if it does.
     #[inline(always)]
-    pub(crate) fn site(&self, pc: usize) -> Option<SiteId> {
-        let offset = pc.wrapping_sub(self.base.get());
+    pub(crate) fn offset(&self, pc: usize) -> usize {
+        pc.wrapping_sub(self.base.get())
+    }
+
+    /// The return address again.
+    pub(crate) fn pc(&self, offset: usize) -> usize {
+        offset.wrapping_add(self.base.get())
+    }
+
+    /// The site there, if that lies in the executable and the process is under control.
+    #[inline(always)]
+    pub(crate) fn site(&self, offset: usize) -> Option<SiteId> {
         (offset < self.extent.get()).then_some(SiteId(offset as u32))
     }
 
-    /// One more access without a scheduling point. True if there were too many.
+    /// One more look at memory without a scheduling point. True if there were too many.
     #[inline(always)]
     pub(crate) fn count(&self) -> bool {
         self.calm.set(self.calm.get().wrapping_sub(1));
@@ -381,7 +391,8 @@ impl Run {
 
     /// Whether this access is a scheduling point only because there was none for too long.
     fn is_forced(&self, op: &Op) -> bool {
-        GLANCE.calm.get() == 0 && matches!(op.kind, Kind::CellRead | Kind::CellWrite)
+        GLANCE.calm.get() == 0
+            && matches!(op.kind, Kind::CellRead | Kind::CellWrite | Kind::WideRead | Kind::WideWrite)
     }
 
     fn turn(&mut self, op: Op) -> Turn {

@@ -28,6 +28,7 @@ mod number {
     pub(super) const SOCKETPAIR: usize = 53;
     pub(super) const FCNTL: usize = 72;
     pub(super) const EVENTFD2: usize = 290;
+    pub(super) const PWRITEV2: usize = 328;
 }
 
 /// A system call with libc's way to tell of errors.
@@ -58,8 +59,9 @@ unsafe fn on(fd: c_int, events: i16, patient: bool, number: usize, args: [usize;
         // SAFETY: passed on to the caller.
         return unsafe { plain(number, args) };
     }
-    if patient && waits(fd) {
-        if io::wait(&mut [Poll { fd, events, found: 0 }], None, pc).is_none() {
+    if patient {
+        let limit = || if waits(fd) { None } else { Some(0) };
+        if io::wait_if(&mut [Poll { fd, events, found: 0 }], limit, pc).is_none() {
             return CANCELLED;
         }
     } else {
@@ -97,21 +99,36 @@ fn without_waiting(fd: c_int, call: impl FnOnce() -> isize) -> isize {
     }
 }
 
-/// The kernel would wait in the middle of a call that gives more than there is room for: so it is told not to wait, and
-/// others go on in between. `call` is told how much was done before; `size` is all there is to do.
+/// Writes what these say, without waiting. Not all files can be told so for one call.
+fn write_now(fd: c_int, vector: usize, count: usize) -> isize {
+    const NO_WAIT: usize = 8;
+    const UNSUPPORTED: isize = -95;
+    const HERE: usize = usize::MAX;
+    match guard::call(number::PWRITEV2, [fd as usize, vector, count, HERE, HERE, NO_WAIT]) {
+        UNSUPPORTED => {
+            let args = [fd as usize, vector, count, 0, 0, 0];
+            without_waiting(fd, || guard::call(number::WRITEV, args))
+        }
+        result => result,
+    }
+}
+
+/// The kernel would wait in the middle of a call that gives more than there is room for: so `call`, which is told how
+/// much was done before, does not wait, and others go on in between. `size` is all there is to do.
 fn bit_by_bit(fd: c_int, size: usize, pc: usize, call: impl Fn(usize) -> isize) -> c_long {
     const AGAIN: isize = -11;
     let mut done = 0;
     loop {
         io::before(fd, pc);
-        let result = without_waiting(fd, || call(done));
+        let result = call(done);
         if result > 0 {
             done += result as usize;
         }
-        if result != AGAIN {
+        let ends = result != AGAIN && (result <= 0 || done >= size) || !waits(fd);
+        if result != AGAIN || ends {
             io::after(pc);
         }
-        if result != AGAIN && (result <= 0 || done >= size) {
+        if ends {
             let error = result < 0 && done == 0;
             return if error { c_long::from(set_errno(-result as c_int)) } else { done as c_long };
         }
@@ -123,14 +140,17 @@ fn bit_by_bit(fd: c_int, size: usize, pc: usize, call: impl Fn(usize) -> isize) 
 
 /// Whether a call that gives something to a file has to be done bit by bit.
 fn gives(fd: c_int, flags: c_int) -> bool {
-    active() && io::is_ours(fd) && flags & DONTWAIT == 0 && waits(fd)
+    active() && io::is_ours(fd) && flags & DONTWAIT == 0
 }
 
 unsafe extern "C" fn write_(fd: c_int, buffer: usize, size: usize, pc: usize) -> c_long {
     touched(buffer, size as c_long, false, pc);
     let args = |done: usize| [fd as usize, buffer + done, size - done, 0, 0, 0];
     if gives(fd, 0) {
-        return bit_by_bit(fd, size, pc, |done| guard::call(number::WRITE, args(done)));
+        return bit_by_bit(fd, size, pc, |done| {
+            let vector = [buffer + done, size - done];
+            write_now(fd, vector.as_ptr() as usize, 1)
+        });
     }
     // SAFETY: as above.
     unsafe { on(fd, OUT, false, number::WRITE, args(0), pc) }
@@ -145,7 +165,7 @@ unsafe extern "C" fn writev_(fd: c_int, vector: usize, count: c_int, pc: usize) 
     let args = [fd as usize, vector, count as usize, 0, 0, 0];
     if gives(fd, 0) {
         // What does not fit at once is left to the caller, who must expect that.
-        return bit_by_bit(fd, 1, pc, |_| guard::call(number::WRITEV, args));
+        return bit_by_bit(fd, 1, pc, |_| write_now(fd, vector, count as usize));
     }
     // SAFETY: as above.
     unsafe { on(fd, OUT, false, number::WRITEV, args, pc) }
@@ -160,6 +180,7 @@ unsafe extern "C" fn recvmsg_(fd: c_int, message: usize, flags: c_int, pc: usize
 unsafe extern "C" fn sendmsg_(fd: c_int, message: usize, flags: c_int, pc: usize) -> c_long {
     let args = [fd as usize, message, flags as usize, 0, 0, 0];
     if gives(fd, flags) {
+        let args = [fd as usize, message, (flags | DONTWAIT) as usize, 0, 0, 0];
         return bit_by_bit(fd, 1, pc, |_| guard::call(number::SENDMSG, args));
     }
     // SAFETY: as above.
@@ -192,12 +213,14 @@ unsafe extern "C" fn sendto_(
     pc: usize,
 ) -> c_long {
     touched(buffer, size as c_long, false, pc);
-    let args = |done: usize| [fd as usize, buffer + done, size - done, flags as usize, address, length];
+    let args = |done: usize, flags: c_int| {
+        [fd as usize, buffer + done, size - done, flags as usize, address, length]
+    };
     if gives(fd, flags) {
-        return bit_by_bit(fd, size, pc, |done| guard::call(number::SENDTO, args(done)));
+        return bit_by_bit(fd, size, pc, |done| guard::call(number::SENDTO, args(done, flags | DONTWAIT)));
     }
     // SAFETY: as above.
-    unsafe { on(fd, OUT, false, number::SENDTO, args(0), pc) }
+    unsafe { on(fd, OUT, false, number::SENDTO, args(0, flags), pc) }
 }
 
 unsafe extern "C" fn recv_(fd: c_int, buffer: usize, size: usize, flags: c_int, pc: usize) -> c_long {
@@ -230,7 +253,8 @@ unsafe extern "C" fn connect_(fd: c_int, address: usize, length: usize, pc: usiz
     // SAFETY: an address begins with its family.
     if gives(fd, 0) && unsafe { *(address as *const u16) } == LOCAL {
         // It waits if too many are waiting to be accepted.
-        return bit_by_bit(fd, 0, pc, |_| guard::call(number::CONNECT, args)) as c_int;
+        let connects = |_| without_waiting(fd, || guard::call(number::CONNECT, args));
+        return bit_by_bit(fd, 0, pc, connects) as c_int;
     }
     // SAFETY: as above. The kernel finishes it at once if the other end listens in this process.
     unsafe { on(fd, OUT, false, number::CONNECT, args, pc) as c_int }

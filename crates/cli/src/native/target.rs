@@ -293,13 +293,19 @@ impl NativeTarget {
         RaceFound { sites: race.sites, message }
     }
 
-    /// A run that was one of many in its process is done in a process of its own: the two must agree.
-    fn check(&mut self, plan: &Plan, digest: &mut Digest) -> Result<(), TargetError> {
+    /// What comes of a run on the other server, in a process of its own.
+    fn again(&mut self, plan: &Plan, digest: &Digest) -> Result<Digest, TargetError> {
         self.recorder.sample(plan, digest.run..digest.run + 1, Isolation::Fork)?;
         let reply = self.recorder.receive()?;
-        let (alone, ..) = self.digest(&reply, digest.run, digest.seed)?;
+        let (again, ..) = self.digest(&reply, digest.run, digest.seed)?;
         let done = self.recorder.receive()?;
         assert!(done.kind == reply::DONE, "raddle bug: one run was asked for and there is more");
+        Ok(again)
+    }
+
+    /// A run that was one of many in its process is done in a process of its own: the two must agree.
+    fn check(&mut self, plan: &Plan, digest: &mut Digest) -> Result<(), TargetError> {
+        let alone = self.again(plan, digest)?;
         let differ = alone.fingerprint != digest.fingerprint
             || alone.steps != digest.steps
             || alone.verdict != digest.verdict;
@@ -320,7 +326,7 @@ impl NativeTarget {
 
     /// The first run of a campaign is done on the other server, too, whether it fails or not: the two must agree.
     fn compare(&mut self, plan: &Plan, digest: &mut Digest) -> Result<(), TargetError> {
-        let again = self.run(&Plan { seed: digest.seed, ..plan.clone() })?.digest;
+        let again = self.again(plan, digest)?;
         let hangs = |verdict: &Verdict| matches!(verdict, Verdict::Failed(f) if f.kind == FailureKind::Hang);
         let differ = again.fingerprint != digest.fingerprint || again.steps != digest.steps;
         if differ && !hangs(&digest.verdict) && !hangs(&again.verdict) {

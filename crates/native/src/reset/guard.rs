@@ -9,6 +9,7 @@ mod watch;
 
 use super::undo::Undo;
 use super::{outside, refuse};
+use crate::server::ALL_FILES;
 use crate::signals;
 use crate::sys::{self, nr};
 pub(crate) use watch::{begin as begin_watching, can_be_left, look_around};
@@ -66,7 +67,7 @@ const RULES: &[(usize, Rule, &str)] = &[
     (44, Own, "sendto"),
     (45, Own, "recvfrom"),
     (46, Own, "sendmsg"),
-    (47, Own, "recvmsg"),
+    (47, By(receive), "recvmsg"),
     (48, Own, "shutdown"),
     (49, If(binds_no_file), "bind: the name is free again when the socket is closed, unless it is a file's"),
     (50, By(listen), "listen"),
@@ -124,6 +125,7 @@ const RULES: &[(usize, Rule, &str)] = &[
     (309, Free, "getcpu"),
     (318, Free, "getrandom"),
     (319, Opens, "memfd_create"),
+    (328, Own, "pwritev2"),
     (332, Free, "statx"),
     (439, Free, "faccessat2"),
 ];
@@ -156,10 +158,12 @@ pub fn call(number: usize, args: [usize; 6]) -> isize {
         return unsafe { sys::call(number, args) };
     };
     outside.undo.anything = true;
+    outside.undo.files |= moves(number, &args);
     let may = match rule(number) {
         Some(Free) => true,
         Some(Opens) => {
-            outside.undo.opened = true;
+            // Some make two.
+            outside.undo.opens(2);
             true
         }
         Some(Own) => !outside.undo.is_inherited(args[0]),
@@ -185,6 +189,35 @@ fn undo() -> Option<&'static mut Undo> {
 fn inherited(fd: usize) -> bool {
     undo().is_none_or(|undo| undo.is_inherited(fd))
 }
+
+/// Where a call may change how far input is read or output is written, or make another name for one of these. Nothing
+/// else in the list does that.
+fn moves(number: usize, args: &[usize; 6]) -> u8 {
+    const SEEK: usize = 8;
+    const READV: usize = 19;
+    const WRITEV: usize = 20;
+    const NAMES: [usize; 5] = [32, 33, nr::FCNTL, 292, RECVMSG];
+    match number {
+        nr::READ | nr::WRITE | SEEK | READV | WRITEV => match args[0] as u32 {
+            fd @ 0..=2 => 1 << fd,
+            _ if inherited(args[0]) => ALL_FILES,
+            _ => 0,
+        },
+        _ if NAMES.contains(&number) => ALL_FILES,
+        _ => 0,
+    }
+}
+
+/// Descriptors may come with a message.
+fn receive(args: &[usize; 6]) -> Option<isize> {
+    if !opening(!inherited(args[0]), ANYWHERE) {
+        return None;
+    }
+    // SAFETY: what the program asks for.
+    Some(unsafe { sys::call(RECVMSG, *args) })
+}
+
+const RECVMSG: usize = 47;
 
 fn to_output_or_own(args: &[usize; 6]) -> bool {
     matches!(args[0] as u32, 1 | 2) || !inherited(args[0])
@@ -215,24 +248,29 @@ fn reads(flags: usize) -> bool {
     flags & OTHERWISE == 0
 }
 
-fn opening(reads: bool) -> bool {
-    if let Some(undo) = undo() {
-        undo.opened |= reads;
+fn opening(may: bool, count: usize) -> bool {
+    if let Some(undo) = undo()
+        && may
+    {
+        undo.opens(count);
     }
     watch::opens();
-    reads
+    may
 }
 
+/// With a number that the program has a say in.
+const ANYWHERE: usize = usize::MAX;
+
 fn open_reads(args: &[usize; 6]) -> bool {
-    opening(reads(args[1]))
+    opening(reads(args[1]), 1)
 }
 
 fn openat_reads(args: &[usize; 6]) -> bool {
-    opening(reads(args[2]))
+    opening(reads(args[2]), 1)
 }
 
 fn second_is_free(args: &[usize; 6]) -> bool {
-    opening(!inherited(args[1]))
+    opening(!inherited(args[1]), ANYWHERE)
 }
 
 fn in_map(args: &[usize; 6]) -> bool {
@@ -318,7 +356,7 @@ fn controls_own(args: &[usize; 6]) -> bool {
     const GET_FLAGS: usize = 3;
     match args[1] {
         GET_FD | GET_FLAGS => true,
-        DUPLICATE | DUPLICATE_CLOEXEC => opening(true),
+        DUPLICATE | DUPLICATE_CLOEXEC => opening(true, ANYWHERE),
         _ => !inherited(args[0]),
     }
 }

@@ -222,9 +222,8 @@ fn one(outside: &mut Outside) -> bool {
         outside.late.moved(has_output);
         go_in(outside);
     }
-    if outside.undo.all() {
-        outside.errand.soiled();
-    }
+    let files = outside.undo.all();
+    outside.errand.soiled(files);
     moves
 }
 

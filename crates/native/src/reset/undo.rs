@@ -38,8 +38,10 @@ pub(super) struct Undo {
     inherited: [u64; DESCRIPTORS / 64],
     gaps: [(u32, u32); GAPS_MAX],
     gaps_count: usize,
-    /// Whether descriptors were made.
-    pub(super) opened: bool,
+    /// How many descriptors were made at most, where the kernel takes the lowest number that is free.
+    pub(super) opened: usize,
+    /// Which of input and outputs may have been read or written, a bit for each.
+    pub(super) files: u8,
     // How many of the mappings, and up to where the heap, belong to a checkpoint that is kept.
     firm_maps: usize,
     firm_heap: usize,
@@ -80,7 +82,8 @@ impl Undo {
             inherited: [0; DESCRIPTORS / 64],
             gaps: [(0, 0); GAPS_MAX],
             gaps_count: 0,
-            opened: false,
+            opened: 0,
+            files: 0,
             firm_maps: 0,
             firm_heap: 0,
             spoiled: false,
@@ -170,7 +173,7 @@ impl Undo {
 
     /// Whether runs could begin where this one is: all that it has changed is part of a snapshot.
     pub(super) fn can_be_start(&self) -> bool {
-        !self.shared && (!self.opened || self.difference().is_none())
+        !self.shared && (self.opened == 0 || self.difference().is_none())
     }
 
     /// A descriptor that a run has left behind or taken away.
@@ -179,22 +182,31 @@ impl Undo {
         (0..DESCRIPTORS).find(|&fd| open.has(fd) != self.is_inherited(fd))
     }
 
-    /// Puts everything back. False if there was nothing.
-    pub(super) fn all(&mut self) -> bool {
-        let anything = self.anything;
-        if anything {
+    /// Puts everything back, but for how far input is read and outputs are written: where that may have changed.
+    pub(super) fn all(&mut self) -> u8 {
+        if self.anything {
             self.back_to(None);
         }
-        anything
+        core::mem::take(&mut self.files)
+    }
+
+    /// The run makes so many descriptors at most.
+    pub(super) fn opens(&mut self, count: usize) {
+        self.opened = self.opened.saturating_add(count);
     }
 
     /// Closes what the run has opened: others may want the names that it has taken.
     pub(super) fn close(&mut self) {
-        if core::mem::take(&mut self.opened) {
-            for &(first, last) in &self.gaps[..self.gaps_count] {
-                // SAFETY: the run is over, so nobody uses what goes.
-                unsafe { sys::call3(nr::CLOSE_RANGE, first as usize, last as usize, 0) };
+        let mut left = core::mem::take(&mut self.opened);
+        for &(first, last) in &self.gaps[..self.gaps_count] {
+            if left == 0 {
+                return;
             }
+            let (first, last) = (first as usize, last as usize);
+            let size = left.min(last - first + 1);
+            left -= size;
+            // SAFETY: the run is over, so nobody uses what goes.
+            unsafe { sys::call3(nr::CLOSE_RANGE, first, first + size - 1, 0) };
         }
     }
 

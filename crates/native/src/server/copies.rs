@@ -115,7 +115,7 @@ pub(super) fn finished(child: isize, hang_ms: u32, shared: &Shared) -> (i32, boo
 /// Passes on what came of a run whose process has ended.
 pub(super) fn tell(number: u64, status: i32, hangs: bool, shared: &Shared, outbox: &mut Outbox) {
     match shared.report() {
-        Some((report, urgent)) => outbox.say(reply::REPORT, report, status, number, urgent),
+        Some((report, gist)) => outbox.say(reply::REPORT, report, status, number, gist.urgent),
         None if hangs => {
             let task = shared.task.load(Ordering::Relaxed).to_le_bytes();
             outbox.say(reply::HANGS, &task, shared.site.load(Ordering::Relaxed) as i32, number, true);
@@ -158,15 +158,25 @@ impl Marks {
     /// Standard input is read from there on; what the last run wrote is gone.
     pub(crate) fn rewind(&self, captured: bool) {
         const END: usize = 2;
-        // SAFETY: standard input is rewound if it is a file, and stays as it is if not; the controller says whether the
-        // others are files of its own.
+        let mut touched = 1;
+        for (fd, (place, size)) in [1usize, 2].into_iter().zip(self.outputs).filter(|_| captured) {
+            // SAFETY: no memory is involved, and the controller says that this is a file of its own.
+            let end = unsafe { sys::call3(nr::LSEEK, fd, 0, END) };
+            touched |= u8::from(end != size as isize || place != size) << fd;
+        }
+        self.rewind_these(touched);
+    }
+
+    /// The same for those of the three that may have been read or written, a bit for each.
+    pub(crate) fn rewind_these(&self, touched: u8) {
+        // SAFETY: standard input is rewound if it is a file, and stays as it is if not; the others are the controller's.
         unsafe {
-            sys::call3(nr::LSEEK, 0, self.input, 0);
-            for (fd, (place, size)) in [1usize, 2].into_iter().zip(self.outputs).filter(|_| captured) {
-                if sys::call3(nr::LSEEK, fd, 0, END) != size as isize {
+            if touched & 1 != 0 {
+                sys::call3(nr::LSEEK, 0, self.input, 0);
+            }
+            for (fd, (place, size)) in [1usize, 2].into_iter().zip(self.outputs) {
+                if touched >> fd & 1 != 0 {
                     sys::call3(nr::FTRUNCATE, fd, size, 0);
-                    sys::call3(nr::LSEEK, fd, place, 0);
-                } else if place != size {
                     sys::call3(nr::LSEEK, fd, place, 0);
                 }
             }
@@ -201,10 +211,12 @@ pub(super) fn output_hash() -> i32 {
     hash as i32
 }
 
-/// Waits for a copy to end, and ends it if it shows no sign of life for too long.
+/// Waits for a copy to end, and ends it if it shows no sign of life for too long. A run that may have been disturbed
+/// may do anything, for ever; it is done again, so little is lost if it is ended early.
 fn wait(child: isize, hang_ms: u32, shared: &Shared) -> (i32, bool) {
     const INTERRUPTED: isize = -4;
     let (mut status, mut beats, mut silent, mut hangs) = (0i32, u64::MAX, 0, false);
+    let mut doubted = None;
     // SAFETY: the status lives until the call returns.
     while unsafe { sys::call(nr::WAIT4, [child as usize, (&raw mut status) as usize, 0, 0, 0, 0]) }
         == INTERRUPTED
@@ -219,7 +231,10 @@ fn wait(child: isize, hang_ms: u32, shared: &Shared) -> (i32, bool) {
         } else {
             hang_ms
         };
-        if silent >= patience {
+        let doubtful = shared.doubtful.load(Ordering::Relaxed) != 0;
+        let doubts = doubtful.then(|| shared.run.load(Ordering::Relaxed));
+        let doubted_long = doubts.is_some() && doubts == core::mem::replace(&mut doubted, doubts);
+        if silent >= patience || doubted_long {
             hangs = true;
             // SAFETY: the copy, and whatever is in its group.
             unsafe {

@@ -32,11 +32,11 @@ pub(crate) use copies::Marks;
 pub(crate) use left::outlives;
 pub(crate) use outbox::nanoseconds;
 pub(crate) use repeats::next as next_repeat;
-pub(crate) use resets::{Errand, first_choice};
+pub(crate) use resets::{ALL_FILES, Errand, first_choice};
 pub use search::{GONE, NO_CHECKPOINT};
 pub(crate) use search::{Order, decode, had_points, keep_checkpoint};
 pub use shared::beat;
-pub(crate) use shared::{is_due, publish};
+pub(crate) use shared::{Gist, is_due, publish};
 pub(crate) use when::When;
 
 /// The variable that tells an instrumented program that it is a server, and where its controller listens.

@@ -3,7 +3,7 @@
 
 use super::copies::{self, Marks};
 use super::outbox::{Outbox, nanoseconds};
-use super::shared::{self, Shared};
+use super::shared::{self, Gist, Shared};
 use super::{CAPTURED, CHECKED, FROM_MAIN, Request, has_mail, reply, request};
 use crate::reset;
 use crate::run::with;
@@ -18,6 +18,9 @@ const UNPROVEN_MAX: u64 = 1 << 24;
 
 /// Exit code of a process that repeats runs, if it cannot.
 const UNABLE: i32 = 96;
+
+/// Input and both outputs.
+pub(crate) const ALL_FILES: u8 = 0b111;
 
 /// Whether runs can be repeated, as far as is known.
 static ABLE: AtomicBool = AtomicBool::new(true);
@@ -44,7 +47,9 @@ pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Result
     shared.empty();
     shared.run.store(first, Ordering::Relaxed);
     shared.done.store(0, Ordering::Relaxed);
-    shared.alone.store(0, Ordering::Relaxed);
+    for flag in [&shared.alone, &shared.doubtful] {
+        flag.store(0, Ordering::Relaxed);
+    }
     outbox.send();
     shared.be_certain(first);
     let Some(child) = copies::copy(outbox) else {
@@ -61,8 +66,10 @@ pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Result
         return Ok(begun);
     }
     let number = shared.take_back();
+    let doubtful = shared.doubtful.swap(0, Ordering::Relaxed) != 0;
     outbox.send();
-    if note_unable(status) {
+    // What became of a run that was disturbed says nothing; the next process begins with it.
+    if note_unable(status) || doubtful {
         return Ok(number);
     }
     // Whatever has become of it: a process of its own will show.
@@ -102,10 +109,13 @@ pub(crate) struct Errand {
     now: u64,
     /// Whether somebody waits for it.
     urgent: bool,
-    /// Whether the last run may have read input or written output.
-    soiled: bool,
+    /// Which of input and outputs the last run may have read or written, a bit for each.
+    soiled: u8,
     /// When the last proof was.
     proven: u64,
+    /// The ways in which runs have ended so far, a bit for each, and the most steps that one has had.
+    ways: u64,
+    longest: u64,
 }
 
 impl Errand {
@@ -123,8 +133,10 @@ impl Errand {
             begun: false,
             now: 0,
             urgent: false,
-            soiled: true,
+            soiled: ALL_FILES,
             proven: 0,
+            ways: 0,
+            longest: 0,
         }
     }
 
@@ -137,6 +149,7 @@ impl Errand {
         let shared = self.shared();
         let number = shared.run.load(Ordering::Relaxed) + u64::from(self.begun);
         shared.run.store(number, Ordering::Release);
+        shared.doubtful.store(u32::from(!proven), Ordering::Relaxed);
         self.begun = true;
         if proven {
             self.now = nanoseconds();
@@ -147,12 +160,23 @@ impl Errand {
         (number < self.last).then_some(number)
     }
 
-    /// Whether nobody can wait until it is known that this run was not disturbed by those before.
-    pub(crate) fn wants_proof(&self, number: u64) -> bool {
+    /// Whether nobody can wait until it is known that this run was not disturbed by those before, or should not.
+    pub(crate) fn wants_proof(&mut self, number: u64) -> bool {
         let shared = self.shared();
-        let Some((report, _)) = shared.report() else { return true };
+        let Some((report, gist)) = shared.report() else { return true };
+        if self.is_unusual(gist) {
+            return true;
+        }
         let long = ticks().wrapping_sub(self.proven) > UNPROVEN_MAX;
         self.checks() || long || number + 1 >= self.last || !shared.has_room(report.len())
+    }
+
+    /// Whether a run may have done what none has before: those have most likely written where none has.
+    fn is_unusual(&mut self, gist: Gist) -> bool {
+        let before = (self.ways, self.longest);
+        self.ways |= 1 << (gist.way % u64::BITS);
+        self.longest = self.longest.max(gist.steps);
+        before != (self.ways, self.longest)
     }
 
     /// All runs so far were what they are said to be.
@@ -170,19 +194,23 @@ impl Errand {
         let shared = self.shared();
         let next = shared.take_back();
         shared.run.store(next - 1, Ordering::Release);
+        (self.ways, self.longest) = (0, 0);
     }
 
     /// Outputs and input are as at the beginning.
     pub(crate) fn prepare(&mut self) {
         self.shared().empty();
-        if core::mem::take(&mut self.soiled) {
-            self.marks.rewind(self.flags & CAPTURED != 0);
+        let captured = self.flags & CAPTURED != 0;
+        match core::mem::take(&mut self.soiled) & if captured { ALL_FILES } else { 1 } {
+            0 => {}
+            ALL_FILES => self.marks.rewind(captured),
+            some => self.marks.rewind_these(some),
         }
     }
 
-    /// A run may have read input or written output.
-    pub(crate) fn soiled(&mut self) {
-        self.soiled = true;
+    /// A run may have read input or written output: a bit for each.
+    pub(crate) fn soiled(&mut self, files: u8) {
+        self.soiled |= files;
     }
 
     /// Whether runs may begin later than before main: not if it shows that they do, or has shown.
@@ -224,8 +252,8 @@ impl Errand {
     pub(crate) fn report(&mut self, number: u64, first: bool) {
         let status = if self.checks() { copies::output_hash() } else { 0 };
         let (shared, now) = (self.shared(), self.now);
-        if let Some((report, urgent)) = shared.report() {
-            self.urgent |= urgent;
+        if let Some((report, gist)) = shared.report() {
+            self.urgent |= gist.urgent;
             self.outbox.put(now, reply::REPORT, report, status, number);
         }
         if first {
@@ -244,7 +272,7 @@ impl Errand {
         let (shared, flags, hang_ms) = (self.shared(), self.flags, self.hang_ms);
         shared.alone.store(1, Ordering::Relaxed);
         signals::wake_every(copies::SLICE_MS);
-        self.soiled = true;
+        self.soiled = ALL_FILES;
         let copy = copies::alone(number, flags, hang_ms, &mut self.outbox);
         if !copy {
             signals::wake_every(0);

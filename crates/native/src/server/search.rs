@@ -197,7 +197,7 @@ impl Errand {
     /// A run begins, from the beginning or from a checkpoint.
     pub(crate) fn begin(&mut self, whole: bool, due: Option<u32>, first: bool) {
         if whole {
-            self.soiled();
+            self.soiled(resets::ALL_FILES);
             self.prepare();
         }
         self.shared().empty();

@@ -17,8 +17,9 @@ pub(super) struct Shared {
     pub(super) task: AtomicU32,
     /// Bytes of the report; 0 if there is none yet.
     length: AtomicU64,
-    /// Whether somebody waits for this report more than for others.
+    /// What it says in short, but for the steps.
     urgent: AtomicU32,
+    way: AtomicU32,
     /// Which run goes on in a process that does several.
     pub(super) run: AtomicU64,
     /// Whether that process has done all that it was to do.
@@ -27,6 +28,8 @@ pub(super) struct Shared {
     pub(super) alone: AtomicU32,
     /// Whether runs that are repeated must begin before main.
     pub(super) early: AtomicU32,
+    /// Whether the run that goes on may have been disturbed by those before it (see `crate::reset`).
+    pub(super) doubtful: AtomicU32,
     /// How many of the bytes that wait to be sent are certain, and which run comes after those that they tell of.
     certain: AtomicU64,
     next: AtomicU64,
@@ -38,6 +41,8 @@ pub(super) struct Shared {
     pub(super) first: AtomicU32,
     /// Scheduling points of the last run of a search.
     pub(super) points: AtomicU32,
+    /// What the report says in short: the steps.
+    steps: AtomicU64,
     /// The server's process.
     pub(super) server: AtomicU32,
     /// Processes that are left behind, and how many there are; see `left`.
@@ -52,6 +57,16 @@ pub(super) struct Shared {
     when: UnsafeCell<When>,
     /// Bytes that wait to be sent: they must not be lost with the process that has put them there.
     pub(super) kept: AtomicU64,
+}
+
+/// What a report says, in short.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gist {
+    /// Whether somebody waits for this report more than for others.
+    pub(crate) urgent: bool,
+    /// How the run has ended: a small number for each way.
+    pub(crate) way: u32,
+    pub(crate) steps: u64,
 }
 
 /// Room for reports: a report of a million events has about ten megabytes.
@@ -143,12 +158,16 @@ impl Shared {
         self.length.store(0, Ordering::Relaxed);
     }
 
-    /// The report, if there is one, and whether somebody waits for it.
-    pub(super) fn report(&self) -> Option<(&[u8], bool)> {
+    /// The report, if there is one, and what it says in short.
+    pub(super) fn report(&self) -> Option<(&[u8], Gist)> {
         let length = self.length.load(Ordering::Acquire) as usize;
-        let urgent = self.urgent.load(Ordering::Relaxed) != 0;
+        let gist = Gist {
+            urgent: self.urgent.load(Ordering::Relaxed) != 0,
+            way: self.way.load(Ordering::Relaxed),
+            steps: self.steps.load(Ordering::Relaxed),
+        };
         // SAFETY: whoever wrote it has said so last, and writes no more.
-        (length > 0).then(|| (unsafe { core::slice::from_raw_parts(self.room(), length) }, urgent))
+        (length > 0).then(|| (unsafe { core::slice::from_raw_parts(self.room(), length) }, gist))
     }
 
     /// Adds to what waits to be sent. Whoever is killed in between has added nothing.
@@ -201,12 +220,14 @@ impl Shared {
 }
 
 /// Hands a report to the server.
-pub(crate) fn publish(report: &[u8], urgent: bool) {
+pub(crate) fn publish(report: &[u8], gist: Gist) {
     let Some(shared) = get() else { return };
     if report.len() <= ROOM {
         // SAFETY: the room is this process's alone, and large enough.
         unsafe { core::ptr::copy_nonoverlapping(report.as_ptr(), shared.room(), report.len()) };
-        shared.urgent.store(u32::from(urgent), Ordering::Relaxed);
+        shared.urgent.store(u32::from(gist.urgent), Ordering::Relaxed);
+        shared.way.store(gist.way, Ordering::Relaxed);
+        shared.steps.store(gist.steps, Ordering::Relaxed);
         shared.length.store(report.len() as u64, Ordering::Release);
     }
 }

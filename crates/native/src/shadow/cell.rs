@@ -7,7 +7,7 @@
 use super::{Findings, How};
 use core::arch::asm;
 use core::arch::x86_64::{
-    __m128i, _mm_cmpeq_epi32, _mm_load_si128, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi32,
+    __m128i, _mm_and_si128, _mm_cmpeq_epi32, _mm_load_si128, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi32,
 };
 use raddle_analysis::clocks::Epoch;
 use raddle_model::{SiteId, TaskId};
@@ -120,6 +120,19 @@ impl Cell {
             let wanted = _mm_set1_epi32(site.0 as i32);
             let [first, second] = [0, 1].map(|half| _mm_cmpeq_epi32(_mm_load_si128(sites.add(half)), wanted));
             _mm_movemask_epi8(_mm_or_si128(first, second)) != 0
+        }
+    }
+
+    /// Whether all is the same.
+    #[inline(always)]
+    pub(super) fn is_same(&self, other: &Cell) -> bool {
+        let [these, those] = [self, other].map(|cell| (&raw const *cell).cast::<__m128i>());
+        // SAFETY: a cell is four such numbers, and aligned as they are.
+        unsafe {
+            let same =
+                |at: usize| _mm_cmpeq_epi32(_mm_load_si128(these.add(at)), _mm_load_si128(those.add(at)));
+            let [low, high] = [0, 2].map(|at| _mm_and_si128(same(at), same(at + 1)));
+            _mm_movemask_epi8(_mm_and_si128(low, high)) == 0xffff
         }
     }
 

@@ -105,6 +105,9 @@ impl Findings {
     }
 }
 
+/// Bytes from which on it pays to look whether neighbours are the same.
+const RANGE: usize = 4 * GRANULE;
+
 /// The cells of a page.
 struct Page([Cell; CELLS]);
 
@@ -221,6 +224,8 @@ impl Shadow {
         let now = Key::of(task, time);
         let heard = clocks.heard(task);
         let (mut at, end) = (address, address + size);
+        // What one cell was, and what became of it with nothing to tell: neighbours mostly are the same.
+        let mut like: Option<(Cell, Cell)> = None;
         while at < end {
             let granule = at & !(GRANULE - 1);
             let upto = end.min(granule + GRANULE);
@@ -231,9 +236,23 @@ impl Shadow {
             if self.reusable && cell.is_empty() {
                 self.used.push(cell);
             }
-            let full = cell.note(key, offset, site, heard, self.thrown_out, findings);
-            self.thrown_out += usize::from(full);
             at = upto;
+            if size < RANGE || upto - granule < GRANULE || offset > 0 {
+                let full = cell.note(key, offset, site, heard, self.thrown_out, findings);
+                self.thrown_out += usize::from(full);
+                continue;
+            }
+            if let Some((before, after)) = &like
+                && cell.is_same(before)
+            {
+                *cell = *after;
+                continue;
+            }
+            let (before, told) = (*cell, (findings.races.len(), findings.shared.len()));
+            let full = cell.note(key, 0, site, heard, self.thrown_out, findings);
+            self.thrown_out += usize::from(full);
+            let silent = !full && told == (findings.races.len(), findings.shared.len());
+            like = silent.then_some((before, *cell));
         }
     }
 

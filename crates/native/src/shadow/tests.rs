@@ -133,7 +133,7 @@ fn hook(shadow: &mut Shadow, access: &Access, clocks: &Clocks, findings: &mut Fi
 }
 
 fn some_access(rng: &mut Rng, task: u32, sites: u32) -> Access {
-    let sizes = [1, 2, 4, 8, 16, 1 + rng.below(40) as usize];
+    let sizes = [1, 2, 4, 8, 16, 1 + rng.below(64) as usize];
     let site = SiteId(1 + rng.below(sites));
     Access {
         address: 0x7ff0 + rng.below(48) as usize,

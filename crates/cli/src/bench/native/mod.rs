@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     sections: u64,
     /// Most runs of each search
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
     searched: u64,
     /// For people or for tools
     #[arg(long, value_enum, default_value_t)]

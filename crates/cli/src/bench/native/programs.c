@@ -170,7 +170,7 @@ static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER, common = PTHREAD_MUTEX
 static long sections;
 
 static void *some(void *argument) {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         pthread_mutex_lock(&common);
         sections++;
         pthread_mutex_unlock(&common);
