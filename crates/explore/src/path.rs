@@ -2,9 +2,11 @@
 //! and which steps could have come in another order.
 //!
 //! Step 0 is main before its first scheduling point; every other one begins with an operation that
-//! the policy let happen. What a task does on the way to its next point conflicts with nothing, so the
-//! operation stands for the whole step. The partial order is the one of the fingerprint: program order,
+//! the policy let happen. What a task does on the way to its next point conflicts with nothing that the
+//! operation does not conflict with, so that stands for the whole step. The partial order is the one of the fingerprint: program order,
 //! spawns, and every pair of operations for which [`Op::conflicts`] holds.
+
+mod wakers;
 
 use crate::hypothesis::{self, Hypothesis};
 use crate::odpor::STABLE;
@@ -60,6 +62,32 @@ struct Accesses {
     writes: Vec<usize>,
 }
 
+impl Accesses {
+    /// Those before the step `number` that `op` must be held against.
+    fn before<'a>(accesses: Option<&'a Accesses>, op: &Op, number: usize) -> &'a [usize] {
+        let Some(Accesses { all, writes }) = accesses else { return &[] };
+        let steps = if op.access() == Access::Read { writes } else { all };
+        match steps.last() {
+            Some(&last) if last >= number => &steps[..steps.partition_point(|&step| step < number)],
+            _ => steps,
+        }
+    }
+
+    fn push(&mut self, step: usize, op: &Op) {
+        self.all.push(step);
+        if op.access() == Access::Write {
+            self.writes.push(step);
+        }
+    }
+
+    fn pop(&mut self, op: &Op) {
+        self.all.pop();
+        if op.access() == Access::Write {
+            self.writes.pop();
+        }
+    }
+}
+
 /// The steps of a run. Whatever is kept of one run for the next is kept in stacks that all steps share: a search
 /// goes back a few steps and on again, and nothing is allocated on the way.
 #[derive(Clone, Default, Debug)]
@@ -79,6 +107,9 @@ pub struct Path {
     // The steps of each task, and those on each object.
     by_task: Vec<Vec<usize>>,
     by_object: Vec<Accesses>,
+    // Those on memory, and those of them that may be on any.
+    memory: Accesses,
+    wide: Accesses,
     // Ids that mean the same in all runs, by object, for those that stand for tasks; and which these are.
     stable: Vec<ObjectId>,
     task_objects: Vec<[ObjectId; 2]>,
@@ -174,11 +205,13 @@ impl Path {
             let Stop { task, op, clock_at, choices_at, .. } = &self.stops[number];
             self.by_task[task.index()].pop();
             for object in extents(op) {
-                let accesses = &mut self.by_object[object.index()];
-                accesses.all.pop();
-                if op.access() == Access::Write {
-                    accesses.writes.pop();
-                }
+                self.by_object[object.index()].pop(op);
+            }
+            if op.is_memory() {
+                self.memory.pop(op);
+            }
+            if op.is_wide() {
+                self.wide.pop(op);
             }
             self.clocks.truncate(*clock_at);
             self.choices.truncate(*choices_at);
@@ -231,11 +264,13 @@ impl Path {
             if self.by_object.len() <= object.index() {
                 self.by_object.resize(object.index() + 1, Accesses::default());
             }
-            let accesses = &mut self.by_object[object.index()];
-            accesses.all.push(number);
-            if op.access() == Access::Write {
-                accesses.writes.push(number);
-            }
+            self.by_object[object.index()].push(number, &op);
+        }
+        if op.is_memory() {
+            self.memory.push(number, &op);
+        }
+        if op.is_wide() {
+            self.wide.push(number, &op);
         }
         self.stops.push(stop);
     }
@@ -255,6 +290,11 @@ impl Path {
     pub fn choices(&self, number: usize) -> &[(u32, u32)] {
         let end = self.stops.get(number + 1).map_or(self.choices.len(), |next| next.choices_at);
         &self.choices[self.stops[number].choices_at..end]
+    }
+
+    /// Whether a step from this one on has a choice in it.
+    pub(crate) fn chooses_from(&self, number: usize) -> bool {
+        self.stops.get(number).is_some_and(|stop| stop.choices_at < self.choices.len())
     }
 
     /// The last of the first `number` steps that is one of `task`, or the one that made it.
@@ -314,29 +354,20 @@ impl Path {
         {
             return;
         }
-        let steps = |object: ObjectId| -> &[usize] {
-            let accesses = if object.is_some() { self.by_object.get(object.index()) } else { None };
-            let read = op.access() == Access::Read;
-            let steps = accesses.map(|accesses| if read { &accesses.writes } else { &accesses.all });
-            let Some(steps) = steps else { return &[] };
-            match steps.last() {
-                Some(&last) if last >= number => &steps[..steps.partition_point(|&step| step < number)],
-                _ => steps,
-            }
+        let on = |object: ObjectId| if object.is_some() { self.by_object.get(object.index()) } else { None };
+        let any = match (op.is_wide(), op.is_memory()) {
+            (true, _) => Some(&self.memory),
+            (_, true) => Some(&self.wide),
+            _ => None,
         };
-        let (mut first, mut second) = (steps(op.object), steps(op.second));
+        let steps = |accesses| Accesses::before(accesses, op, number);
+        let mut lists = [on(op.object), on(op.second), any].map(steps);
         loop {
-            let step = match (first.last(), second.last()) {
-                (None, None) => return,
-                (Some(&a), None) => a,
-                (None, Some(&b)) => b,
-                (Some(&a), Some(&b)) => a.max(b),
-            };
-            while first.last() == Some(&step) {
-                first = &first[..first.len() - 1];
-            }
-            while second.last() == Some(&step) {
-                second = &second[..second.len() - 1];
+            let Some(step) = lists.iter().filter_map(|list| list.last().copied()).max() else { return };
+            for list in &mut lists {
+                while list.last() == Some(&step) {
+                    *list = &list[..list.len() - 1];
+                }
             }
             if self.stops[step].op.conflicts(op) && !each(self, step) {
                 return;
@@ -519,7 +550,8 @@ impl Stop {
 /// Whether whatever conflicts with `op` and comes before `earlier` leads to `earlier`, since that writes all of
 /// what `op` accesses: a task that reads a million times must not be held against a million reads.
 fn hides(earlier: &Op, op: &Op) -> bool {
-    let whole = earlier.object != op.object || earlier.span == Span::WHOLE;
+    let whole =
+        (earlier.object != op.object || earlier.span == Span::WHOLE) && (earlier.is_wide() || !op.is_wide());
     earlier.access() == Access::Write && !op.second.is_some() && op.kind != Kind::End && whole
 }
 

@@ -93,6 +93,11 @@ pub enum Kind {
     CellRead,
     /// A plain write of memory. Writes.
     CellWrite,
+    /// A plain read of more memory than an operation has extents for: what is read follows, bit by bit, as events that
+    /// are no scheduling points. Until then it may be any memory.
+    WideRead,
+    /// The same for a write.
+    WideWrite,
 }
 
 /// Whether an operation may wait for its object.
@@ -147,6 +152,7 @@ const READS: u64 = {
         Kind::Handover,
         Kind::Load,
         Kind::CellRead,
+        Kind::WideRead,
     ];
     let (mut mask, mut i) = (0, 0);
     while i < kinds.len() {
@@ -155,6 +161,15 @@ const READS: u64 = {
     }
     mask
 };
+
+/// The kinds that access memory, likewise.
+const MEMORY: u64 = 1 << Kind::Load as u32
+    | 1 << Kind::Store as u32
+    | 1 << Kind::Rmw as u32
+    | 1 << Kind::CellRead as u32
+    | 1 << Kind::CellWrite as u32
+    | WIDE;
+const WIDE: u64 = 1 << Kind::WideRead as u32 | 1 << Kind::WideWrite as u32;
 
 /// How an extent is accessed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -307,6 +322,18 @@ impl Op {
         if READS >> self.kind as u32 & 1 == 1 { Access::Read } else { Access::Write }
     }
 
+    /// Whether it accesses memory, as atomics and plain accesses do.
+    #[inline]
+    pub fn is_memory(&self) -> bool {
+        MEMORY >> self.kind as u32 & 1 == 1
+    }
+
+    /// Whether it may access any memory.
+    #[inline]
+    pub fn is_wide(&self) -> bool {
+        WIDE >> self.kind as u32 & 1 == 1
+    }
+
     /// The same as a plain operation, if it is one.
     #[inline(always)]
     pub fn plain(&self) -> Option<Plain> {
@@ -339,6 +366,9 @@ impl Op {
         }
         if self.access() == Access::Read && other.access() == Access::Read {
             return false;
+        }
+        if self.is_wide() || other.is_wide() {
+            return self.is_memory() && other.is_memory();
         }
         let first = self.object.is_some() && self.object == other.object && self.span.overlaps(other.span);
         let crossed = (self.object.is_some() && self.object == other.second)
@@ -391,6 +421,21 @@ mod tests {
         assert!(wait.conflicts(&on(Kind::Lock, 2)) && on(Kind::Lock, 2).conflicts(&wait));
         assert!(wait.conflicts(&on(Kind::NotifyOne, 1)));
         assert!(!wait.conflicts(&on(Kind::Lock, 3)));
+    }
+
+    #[test]
+    fn what_is_wide_may_be_any_memory() {
+        let [read, write] =
+            [Kind::WideRead, Kind::WideWrite].map(|kind| Op::new(kind, ObjectId::NONE, SiteId::UNKNOWN));
+        for (kind, reads) in
+            [(Kind::CellRead, true), (Kind::Load, true), (Kind::CellWrite, false), (Kind::Rmw, false)]
+        {
+            let other = on(kind, 3);
+            assert!(write.conflicts(&other) && other.conflicts(&write), "{kind:?}");
+            assert_eq!((read.conflicts(&other), other.conflicts(&read)), (!reads, !reads), "{kind:?}");
+        }
+        assert!(write.conflicts(&read) && write.conflicts(&write) && !read.conflicts(&read));
+        assert!(!write.conflicts(&on(Kind::Lock, 3)) && !on(Kind::Yield, u32::MAX).conflicts(&write));
     }
 
     #[test]

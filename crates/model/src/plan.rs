@@ -251,7 +251,9 @@ impl PointSet {
             kind if SPECIAL >> kind as u32 & 1 == 0 => true,
             Kind::Unlock | Kind::ReadUnlock | Kind::WriteUnlock => self.releases,
             Kind::Spawn => self.spawns,
-            Kind::CellRead | Kind::CellWrite => self.all_accesses || self.contains_access(site),
+            Kind::CellRead | Kind::CellWrite | Kind::WideRead | Kind::WideWrite => {
+                self.all_accesses || self.contains_access(site)
+            }
             _ => false,
         }
     }
@@ -269,7 +271,9 @@ const SPECIAL: u64 = 1 << Kind::Spawn as u32
     | 1 << Kind::ReadUnlock as u32
     | 1 << Kind::WriteUnlock as u32
     | 1 << Kind::CellRead as u32
-    | 1 << Kind::CellWrite as u32;
+    | 1 << Kind::CellWrite as u32
+    | 1 << Kind::WideRead as u32
+    | 1 << Kind::WideWrite as u32;
 
 /// When timed operations time out.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

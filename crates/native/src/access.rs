@@ -10,7 +10,7 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 use raddle_model::objects::State;
-use raddle_model::{Failure, FailureKind, Kind, Op, SiteId};
+use raddle_model::{Failure, FailureKind, Kind, ObjectId, Op, SiteId};
 
 /// Reads in a row after which one is a scheduling point whatever the plan says: the task may be waiting for a plain
 /// variable to change.
@@ -52,6 +52,26 @@ pub fn access(address: usize, size: usize, write: bool, pc: usize) {
         }
         look(address, size, write, pc);
     }
+}
+
+/// What has just been read, if others may come before the call that reads it is over: it goes on with that then. An access
+/// happens when it is told, not when libc comes to it.
+///
+/// # Safety
+/// There must be so many bytes to read.
+pub unsafe fn kept(address: usize, size: usize, pc: usize) -> Option<Vec<u8>> {
+    let others = active()
+        && with(|run| {
+            let site = run.site(pc);
+            run.several && run.is_point(site)
+        });
+    // SAFETY: the caller says so.
+    others.then(|| unsafe { core::slice::from_raw_parts(address as *const u8, size) }.to_vec())
+}
+
+/// Where it lies.
+pub fn place(kept: &Option<Vec<u8>>, address: usize) -> usize {
+    kept.as_ref().map_or(address, |bytes| bytes.as_ptr() as usize)
 }
 
 impl Run {
@@ -111,21 +131,28 @@ fn look_closely(address: usize, size: usize, write: bool, pc: usize) {
     with(|run| run.note(address, size, How { write, atomic: false }, site, point));
 }
 
-/// The first two words of an access are one operation; what lies beyond follows at once, since nobody can
-/// come in between.
+/// An access to one word or two is one operation. Of a larger one nobody is told beforehand where it will be: its words
+/// follow at once, since nobody can come in between.
 fn arrive_at_memory(address: usize, size: usize, write: bool, site: SiteId) {
-    let kind = if write { Kind::CellWrite } else { Kind::CellRead };
+    let (kind, wide) =
+        if write { (Kind::CellWrite, Kind::WideWrite) } else { (Kind::CellRead, Kind::WideRead) };
     let word = |at: usize| with(|run| run.word(at, site, State::Cell));
-    let last = address + size.max(1) - 1;
-    let first = word(address);
-    let second = address / WORD * WORD + WORD;
-    let op = Op::new(kind, first, site);
-    arrive(if second <= last { op.second(word(second)) } else { op });
-    let mut at = second + WORD;
-    while at <= last {
-        let object = word(at);
-        with(|run| run.engine.perform(run.running, Op::new(kind, object, site)));
-        at += WORD;
+    let (first, last) = (address / WORD, (address + size.max(1) - 1) / WORD);
+    match last - first {
+        0 => {
+            arrive(Op::new(kind, word(address), site));
+        }
+        1 => {
+            let first = word(address);
+            arrive(Op::new(kind, first, site).second(word(last * WORD)));
+        }
+        _ => {
+            arrive(Op::new(wide, ObjectId::NONE, site));
+            for at in first..=last {
+                let object = word(at * WORD);
+                with(|run| run.engine.perform(run.running, Op::new(kind, object, site)));
+            }
+        }
     }
 }
 

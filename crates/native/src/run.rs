@@ -391,7 +391,8 @@ impl Run {
 
     /// Whether this access is a scheduling point only because there was none for too long.
     fn is_forced(&self, op: &Op) -> bool {
-        GLANCE.calm.get() == 0 && matches!(op.kind, Kind::CellRead | Kind::CellWrite)
+        GLANCE.calm.get() == 0
+            && matches!(op.kind, Kind::CellRead | Kind::CellWrite | Kind::WideRead | Kind::WideWrite)
     }
 
     fn turn(&mut self, op: Op) -> Turn {

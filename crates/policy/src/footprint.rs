@@ -11,7 +11,8 @@ pub(crate) struct Footprint {
     // invariant: an object is touched by `ops` exactly if its mark equals `round`.
     marks: Vec<u64>,
     round: u64,
-    ends: bool,
+    // Whether one of them may touch any object of its kind.
+    wide: bool,
 }
 
 impl Footprint {
@@ -19,7 +20,7 @@ impl Footprint {
     pub(crate) fn clear(&mut self) {
         self.ops.clear();
         self.round += 1;
-        self.ends = false;
+        self.wide = false;
     }
 
     /// Adds an operation.
@@ -32,7 +33,7 @@ impl Footprint {
                 self.marks[object.index()] = self.round;
             }
         }
-        self.ends |= op.kind == Kind::End;
+        self.wide |= is_wide(op);
         self.ops.push(*op);
     }
 
@@ -42,9 +43,14 @@ impl Footprint {
 
     /// Whether `op` conflicts with an operation of the set ([`Op::conflicts`], no other meaning).
     pub(crate) fn conflicts(&self, op: &Op) -> bool {
-        let near = self.touches(op.object) || self.touches(op.second) || self.ends || op.kind == Kind::End;
+        let near = self.touches(op.object) || self.touches(op.second) || self.wide || is_wide(op);
         near && self.ops.iter().any(|other| other.conflicts(op))
     }
+}
+
+/// Whether objects do not tell what it conflicts with.
+fn is_wide(op: &Op) -> bool {
+    op.kind == Kind::End || op.is_wide()
 }
 
 #[cfg(test)]
@@ -57,7 +63,7 @@ mod tests {
     fn answers_as_if_each_were_asked() {
         let mut rng = Rng::new(7);
         let mut below = |n: u64| (rng.next_u64() % n) as u32;
-        let kinds = [Kind::Load, Kind::Store, Kind::Lock, Kind::Yield, Kind::End, Kind::CellWrite];
+        let kinds = [Kind::Load, Kind::Store, Kind::Lock, Kind::Yield, Kind::CellWrite, Kind::End];
         let mut set = Footprint::default();
         for _ in 0..2000 {
             set.clear();
@@ -65,8 +71,14 @@ mod tests {
             for _ in 0..6 {
                 let weight = kinds.len() as u64 * 4;
                 let kind = kinds[(below(weight) as usize) % (kinds.len() - 1)];
-                let kind = if below(40) == 0 { Kind::End } else { kind };
-                let object = if kind == Kind::Yield { ObjectId::NONE } else { ObjectId(below(5)) };
+                let kind = match below(40) {
+                    0 => Kind::End,
+                    1 => Kind::WideRead,
+                    2 => Kind::WideWrite,
+                    _ => kind,
+                };
+                let bare = matches!(kind, Kind::Yield | Kind::WideRead | Kind::WideWrite);
+                let object = if bare { ObjectId::NONE } else { ObjectId(below(5)) };
                 let mut op = Op::new(kind, object, SiteId::UNKNOWN);
                 if below(4) == 0 {
                     op = op.second(ObjectId(below(5)));

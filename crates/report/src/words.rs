@@ -46,6 +46,8 @@ pub(crate) fn kind(kind: Kind) -> &'static str {
         Kind::Fence => "fence",
         Kind::CellRead => "read",
         Kind::CellWrite => "write",
+        Kind::WideRead => "read several",
+        Kind::WideWrite => "write several",
     }
 }
 
@@ -97,7 +99,7 @@ pub(crate) fn op(op: &Op, names: &Names<'_>) -> String {
         }
         Kind::Wait => format!("{verb} {object}, give {}", names.object(op.second)),
         Kind::Wake => format!("{verb} {object}, take {}", names.object(op.second)),
-        Kind::Fence => String::from(verb),
+        Kind::Fence | Kind::WideRead | Kind::WideWrite => String::from(verb),
         _ => format!("{verb} {object}"),
     };
     let plain = if is_weak(op) { format!("{plain} {}", order(op.order)) } else { plain };

@@ -6,7 +6,7 @@
 
 use core::arch::naked_asm;
 use core::ffi::c_int;
-use raddle_native::access::access;
+use raddle_native::access::{access, kept, place};
 
 pub(crate) fn touched(address: usize, size: usize, write: bool, pc: usize) {
     if size > 0 {
@@ -23,18 +23,38 @@ pub(crate) unsafe fn length(text: usize, limit: usize) -> usize {
     (0..limit).find(|&at| unsafe { ((text + at) as *const u8).read() } == 0).unwrap_or(limit)
 }
 
+/// A string is read up to its end, or up to a limit: to where that is when nobody else can come in between any more. Gives
+/// back its length.
+unsafe fn string_read(text: usize, limit: usize, pc: usize) -> usize {
+    loop {
+        // SAFETY: the caller says that there is a string.
+        let size = unsafe { length(text, limit) };
+        touched(text, size.saturating_add(1).min(limit), false, pc);
+        // SAFETY: as above.
+        if unsafe { length(text, limit) } == size {
+            return size;
+        }
+    }
+}
+
 unsafe extern "C" fn copy(to: usize, from: usize, size: usize, pc: usize) -> usize {
     touched(from, size, false, pc);
-    touched(to, size, true, pc);
     // SAFETY: our own arguments; so in all calls of libc below.
-    unsafe { real!(memcpy(usize, usize, usize) -> usize)(to, from, size) }
+    unsafe {
+        let kept = kept(from, size, pc);
+        touched(to, size, true, pc);
+        real!(memcpy(usize, usize, usize) -> usize)(to, place(&kept, from), size)
+    }
 }
 
 unsafe extern "C" fn move_(to: usize, from: usize, size: usize, pc: usize) -> usize {
     touched(from, size, false, pc);
-    touched(to, size, true, pc);
     // SAFETY: as above.
-    unsafe { real!(memmove(usize, usize, usize) -> usize)(to, from, size) }
+    unsafe {
+        let kept = kept(from, size, pc);
+        touched(to, size, true, pc);
+        real!(memmove(usize, usize, usize) -> usize)(to, place(&kept, from), size)
+    }
 }
 
 unsafe extern "C" fn set(to: usize, byte: c_int, size: usize, pc: usize) -> usize {
@@ -45,63 +65,66 @@ unsafe extern "C" fn set(to: usize, byte: c_int, size: usize, pc: usize) -> usiz
 
 unsafe extern "C" fn compare(a: usize, b: usize, size: usize, pc: usize) -> c_int {
     touched(a, size, false, pc);
-    touched(b, size, false, pc);
     // SAFETY: as above.
-    unsafe { real!(memcmp(usize, usize, usize) -> c_int)(a, b, size) }
+    unsafe {
+        let kept = kept(a, size, pc);
+        touched(b, size, false, pc);
+        real!(memcmp(usize, usize, usize) -> c_int)(place(&kept, a), b, size)
+    }
 }
 
 unsafe extern "C" fn string_length(text: usize, pc: usize) -> usize {
     // SAFETY: as above.
-    let size = unsafe { real!(strlen(usize) -> usize)(text) };
-    touched(text, size + 1, false, pc);
-    size
+    unsafe { string_read(text, usize::MAX, pc) }
 }
 
 unsafe extern "C" fn string_copy(to: usize, from: usize, pc: usize) -> usize {
     // SAFETY: as above.
     unsafe {
-        let size = length(from, usize::MAX) + 1;
-        touched(from, size, false, pc);
+        let size = string_read(from, usize::MAX, pc) + 1;
+        let kept = kept(from, size, pc);
         touched(to, size, true, pc);
-        real!(strcpy(usize, usize) -> usize)(to, from)
+        real!(strcpy(usize, usize) -> usize)(to, place(&kept, from))
     }
 }
 
 unsafe extern "C" fn string_copy_some(to: usize, from: usize, size: usize, pc: usize) -> usize {
     // SAFETY: as above. All `size` bytes are written, whatever the string's length.
     unsafe {
-        touched(from, (length(from, size) + 1).min(size), false, pc);
+        let read = (string_read(from, size, pc) + 1).min(size);
+        let kept = kept(from, read, pc);
         touched(to, size, true, pc);
-        real!(strncpy(usize, usize, usize) -> usize)(to, from, size)
+        real!(strncpy(usize, usize, usize) -> usize)(to, place(&kept, from), size)
     }
 }
 
 unsafe extern "C" fn string_append(to: usize, from: usize, pc: usize) -> usize {
     // SAFETY: as above.
     unsafe {
-        let (old, new) = (length(to, usize::MAX), length(from, usize::MAX) + 1);
-        touched(from, new, false, pc);
-        touched(to, old + 1, false, pc);
-        touched(to + old, new, true, pc);
-        real!(strcat(usize, usize) -> usize)(to, from)
+        let new = string_read(from, usize::MAX, pc) + 1;
+        let kept = kept(from, new, pc);
+        let end = to + string_read(to, usize::MAX, pc);
+        touched(end, new, true, pc);
+        real!(strcpy(usize, usize) -> usize)(end, place(&kept, from));
+        to
     }
 }
 
 unsafe extern "C" fn string_compare(a: usize, b: usize, pc: usize) -> c_int {
     // SAFETY: as above.
     unsafe {
-        touched(a, length(a, usize::MAX) + 1, false, pc);
-        touched(b, length(b, usize::MAX) + 1, false, pc);
-        real!(strcmp(usize, usize) -> c_int)(a, b)
+        let kept = kept(a, string_read(a, usize::MAX, pc) + 1, pc);
+        string_read(b, usize::MAX, pc);
+        real!(strcmp(usize, usize) -> c_int)(place(&kept, a), b)
     }
 }
 
 unsafe extern "C" fn string_compare_some(a: usize, b: usize, size: usize, pc: usize) -> c_int {
     // SAFETY: as above.
     unsafe {
-        touched(a, (length(a, size) + 1).min(size), false, pc);
-        touched(b, (length(b, size) + 1).min(size), false, pc);
-        real!(strncmp(usize, usize, usize) -> c_int)(a, b, size)
+        let kept = kept(a, (string_read(a, size, pc) + 1).min(size), pc);
+        string_read(b, size, pc);
+        real!(strncmp(usize, usize, usize) -> c_int)(place(&kept, a), b, size)
     }
 }
 

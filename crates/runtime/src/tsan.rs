@@ -1,6 +1,6 @@
 //! What the compiler's pass calls before each access to memory.
 
-use raddle_native::access::{access, access_of};
+use raddle_native::access::{access, access_of, kept, place};
 
 macro_rules! accesses {
     ($($read:ident $write:ident = $size:literal: $read_name:ident $write_name:ident)*) => {$(
@@ -123,10 +123,13 @@ nothing! {
 unsafe extern "C" fn copy(to: usize, from: usize, size: usize, pc: usize) -> usize {
     if size > 0 {
         access(from, size, false, pc);
-        access(to, size, true, pc);
+        // SAFETY: the caller says so; `memmove` is right where `memcpy` is.
+        unsafe {
+            let kept = kept(from, size, pc);
+            access(to, size, true, pc);
+            core::ptr::copy(place(&kept, from) as *const u8, to as *mut u8, size);
+        }
     }
-    // SAFETY: the caller says so; `memmove` is right where `memcpy` is.
-    unsafe { core::ptr::copy(from as *const u8, to as *mut u8, size) };
     to
 }
 

@@ -18,3 +18,4 @@ mod reset;
 mod searches;
 mod support;
 mod verdicts;
+mod wide;
