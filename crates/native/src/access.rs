@@ -12,8 +12,8 @@ use alloc::vec::Vec;
 use raddle_model::objects::State;
 use raddle_model::{Failure, FailureKind, Kind, ObjectId, Op, SiteId};
 
-/// Reads in a row after which one is a scheduling point whatever the plan says: the task may be waiting for a plain
-/// variable to change.
+/// Accesses in a row after which one is a scheduling point whatever the plan says: the task may be waiting for a plain
+/// variable to change, or for the end of the process while it writes one.
 pub(crate) const QUIET_MAX: u32 = 10_000;
 
 /// How many bytes of a freed block are looked at: who accesses it at the same time mostly does so at its beginning.
@@ -25,7 +25,7 @@ pub fn access_of<const SIZE: usize, const WRITE: bool>(address: usize, pc: usize
     // The return address itself is not kept: that would be two instructions more.
     let offset = GLANCE.offset(pc);
     let Some(site) = GLANCE.site(offset) else { return access_from(address, SIZE, WRITE, offset) };
-    if !WRITE && GLANCE.count() {
+    if GLANCE.count() {
         return look_from(address, SIZE, WRITE, offset);
     }
     // What the running task has done before is of no interest.
@@ -47,9 +47,7 @@ fn look_from(address: usize, size: usize, write: bool, offset: usize) {
 /// A plain access to memory, about to happen.
 pub fn access(address: usize, size: usize, write: bool, pc: usize) {
     if active() {
-        if !write {
-            GLANCE.count();
-        }
+        GLANCE.count();
         look(address, size, write, pc);
     }
 }

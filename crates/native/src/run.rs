@@ -38,7 +38,7 @@ pub(crate) struct Glance {
     base: Cell<usize>,
     /// How far it goes; 0 while the process is not under control, so that no access comes from there.
     extent: Cell<usize>,
-    /// Plain reads that are left before one is a scheduling point in any case.
+    /// Plain accesses that are left before one is a scheduling point in any case.
     pub(crate) calm: Cell<u32>,
 }
 
@@ -66,7 +66,7 @@ impl Glance {
         (offset < self.extent.get()).then_some(SiteId(offset as u32))
     }
 
-    /// One more look at memory without a scheduling point. True if there were too many.
+    /// One more access without a scheduling point. True if there were too many.
     #[inline(always)]
     pub(crate) fn count(&self) -> bool {
         self.calm.set(self.calm.get().wrapping_sub(1));

@@ -68,6 +68,12 @@ fn every_end_has_its_verdict() {
 }
 
 #[test]
+fn who_only_writes_does_not_hold_up_the_others() {
+    let (ended, _out) = run(&build("writes.c"), &["--runs", "20", "--hang-ms", "2000"]);
+    assert_eq!((ended.kinds(), ended.code), (vec![], Some(0)), "{}", ended.stdout);
+}
+
+#[test]
 fn nobody_is_left_behind() {
     ends("orphan");
     ends("spin");
