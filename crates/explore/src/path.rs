@@ -6,6 +6,8 @@
 //! operation does not conflict with, so that stands for the whole step. The partial order is the one of the fingerprint: program order,
 //! spawns, and every pair of operations for which [`Op::conflicts`] holds.
 
+mod wakers;
+
 use crate::hypothesis::{self, Hypothesis};
 use crate::odpor::STABLE;
 use core::ops::Range;
@@ -288,6 +290,11 @@ impl Path {
     pub fn choices(&self, number: usize) -> &[(u32, u32)] {
         let end = self.stops.get(number + 1).map_or(self.choices.len(), |next| next.choices_at);
         &self.choices[self.stops[number].choices_at..end]
+    }
+
+    /// Whether a step from this one on has a choice in it.
+    pub(crate) fn chooses_from(&self, number: usize) -> bool {
+        self.stops.get(number).is_some_and(|stop| stop.choices_at < self.choices.len())
     }
 
     /// The last of the first `number` steps that is one of `task`, or the one that made it.

@@ -13,6 +13,24 @@ pub(crate) struct LetterId(u32);
 /// counted and go when nobody has them any more.
 const MORE: u32 = 1 << 31;
 
+impl LetterId {
+    /// As a number: small ones for letters that were seen early.
+    pub(crate) fn number(self) -> u32 {
+        self.0
+    }
+
+    /// The letter that has this number.
+    pub(crate) fn of(number: u32) -> LetterId {
+        LetterId(number)
+    }
+
+    /// Whether there is more to it than its operation.
+    #[inline]
+    pub(crate) fn has_more(self) -> bool {
+        self.0 & MORE != 0
+    }
+}
+
 /// All letters.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Alphabet {
@@ -97,14 +115,6 @@ impl Alphabet {
     #[inline]
     pub(crate) fn relation(&self, one: LetterId, other: LetterId, known: u32) -> Relation {
         self.get(one).relation(self.get(other), known)
-    }
-}
-
-impl LetterId {
-    /// Whether there is more to it than its operation.
-    #[inline]
-    pub(crate) fn has_more(self) -> bool {
-        self.0 & MORE != 0
     }
 }
 

@@ -12,6 +12,12 @@ use raddle_wire::journal::{Entry, Put, Take};
 
 /// Writes the states that have changed, or all.
 pub(super) fn save(search: &mut Odpor, entry: &mut Entry, all: bool) -> usize {
+    // The last run is repeated from its steps: all of them must be there.
+    let mut last = ROOT;
+    if let Some(worker) = search.workers.get_mut(search.last) {
+        worker.reach_end(&mut search.tree);
+        last = worker.nodes.last().copied().unwrap_or(ROOT);
+    }
     let (nodes, alphabet, wakeups) = search.tree.parts_mut();
     for (number, node) in nodes.iter_mut().enumerate().filter(|(_, node)| all || !node.saved) {
         node.saved = true;
@@ -19,7 +25,7 @@ pub(super) fn save(search: &mut Odpor, entry: &mut Entry, all: bool) -> usize {
     }
     let count = nodes.len();
     let mut rest = entry.rest();
-    rest.number(u64::from(search.last));
+    rest.number(u64::from(last));
     rest.number(search.runs);
     rest.number(search.redundant);
     count
@@ -53,7 +59,7 @@ pub(super) fn load(search: &mut Odpor, parts: &[Vec<u8>], rest: &mut Take<'_>) -
     loaded.redundant = rest.number()?;
     let mut steps = Vec::new();
     // The id that each state had, its new one, and the steps to the last one.
-    let mut left = vec![(0, ROOT)];
+    let (mut left, mut end) = (vec![(0, ROOT)], ROOT);
     let mut runs = Vec::new();
     while let Some((old, id)) = left.pop() {
         let part = parts.get(old as usize).ok_or(Unpack::Nonsense("a state that is not there"))?;
@@ -62,14 +68,14 @@ pub(super) fn load(search: &mut Odpor, parts: &[Vec<u8>], rest: &mut Take<'_>) -
         }
         load_node(&mut loaded.tree, id, &mut Take::new(part), &mut left)?;
         if u64::from(old) == last {
-            loaded.last = id;
+            end = id;
         }
         if loaded.tree.node(id).running {
             runs.push(id);
         }
     }
-    loaded.tree.write_path(loaded.last, &mut steps, &mut Vec::new());
-    if let Some(&last @ Child::Done(_)) = loaded.tree.node(loaded.last).children.first() {
+    loaded.tree.write_path(end, &mut steps, &mut Vec::new());
+    if let Some(&last @ Child::Done(_)) = loaded.tree.node(end).children.first() {
         steps.push(loaded.tree.letter(last).step());
     }
     loaded.again = runs;

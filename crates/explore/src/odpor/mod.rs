@@ -25,6 +25,7 @@
 mod alphabet;
 mod journal;
 mod letter;
+mod packed;
 mod tree;
 mod wakeup;
 mod worker;
@@ -48,8 +49,8 @@ pub struct Odpor {
     begun: bool,
     /// The ends of sequences whose runs were under way when the search was interrupted.
     again: Vec<NodeId>,
-    /// Where the last run came to, as far as the search has not left it.
-    last: NodeId,
+    /// Whose run was the last one.
+    last: usize,
     runs: u64,
     redundant: u64,
 }
@@ -129,10 +130,10 @@ impl Search for Odpor {
 
     fn learn(&mut self, worker: usize, plan: &Plan, trace: &Trace, _: &Verdict) {
         self.runs += 1;
+        self.last = worker;
         let worker = &mut self.workers[worker];
         let whole = worker.learn(&mut self.tree, self.runs, plan, trace);
         self.redundant += u64::from(!whole);
-        self.last = worker.nodes.last().copied().unwrap_or(ROOT);
     }
 
     fn lose(&mut self, worker: usize) {

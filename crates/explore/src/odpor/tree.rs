@@ -167,29 +167,35 @@ impl Tree {
     /// Takes the first sequence that waits at a state: its steps are appended to `steps`, and the states that they lead
     /// to to `stack`.
     pub(super) fn take(&mut self, id: NodeId, steps: &mut Vec<Step>, stack: &mut Vec<NodeId>) {
-        let mut at = id;
+        let (mut at, mut place) = (id, self.node(id).taken);
         loop {
-            let node = self.node_mut(at);
-            let place = node.taken;
-            node.taken += 1;
-            node.open += 1;
-            let Child::Waiting(step) = node.children[place as usize] else {
+            let Child::Waiting(waiting) = self.node(at).children[place as usize] else {
                 unreachable!("raddle bug: a branch is taken twice");
             };
-            let next = self.add(at, place);
-            let letter = self.wakeups.letter(step);
-            self.nodes[at as usize].children[place as usize] = Child::Live(letter, next);
-            stack.push(next);
-            steps.push(self.alphabet.get(letter).step());
-            let node = &mut self.nodes[next as usize];
-            self.wakeups.take(step, |rest| node.children.push(Child::Waiting(rest)));
+            let mut left = Some(self.wakeups.place(waiting));
+            while let Some(letter_at) = left {
+                let (letter, rest) = self.wakeups.read(letter_at);
+                steps.push(self.alphabet.get(letter).step());
+                let next = self.add(at, place);
+                stack.push(next);
+                let node = self.node_mut(at);
+                node.taken += 1;
+                node.open += 1;
+                match node.children.get_mut(place as usize) {
+                    Some(first) => *first = Child::Live(letter, next),
+                    None => node.children.push(Child::Live(letter, next)),
+                }
+                (at, place, left) = (next, 0, rest);
+            }
+            let node = &mut self.nodes[at as usize];
+            self.wakeups.take(waiting, |rest| node.children.push(Child::Waiting(rest)));
             if node.children.is_empty() {
                 node.fresh = true;
                 node.running = true;
-                self.node_mut(at).awaited = true;
+                let parent = node.parent;
+                self.node_mut(parent).awaited = true;
                 return;
             }
-            at = next;
         }
     }
 

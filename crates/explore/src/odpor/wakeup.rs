@@ -6,10 +6,11 @@
 //! decided step by step: a step is a *weak initial* of a sequence if the sequence can be reordered to
 //! begin with it, or if it conflicts with nothing in it.
 //!
-//! There may be as many sequences as runs, so that each of their steps takes twelve bytes and nothing else.
+//! There may be as many sequences as runs: steps with nothing between them to branch off are packed into a few bytes each.
 
 use super::alphabet::{Alphabet, LetterId};
 use super::letter::{Letter, Relation};
+use super::packed::Packed;
 use raddle_wire::Unpack;
 use raddle_wire::journal::{Put, Take};
 
@@ -63,16 +64,22 @@ impl Sequence<'_> {
     }
 }
 
-/// A step that waits to be taken, and stands for all that can follow it.
+/// Steps that wait to be taken one after the other, and stand for all that can follow them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Waiting(u32);
 
 const NONE: Waiting = Waiting(u32::MAX);
 
-/// One step of a wakeup tree: what can be taken instead, and what must follow; nothing must if there is none.
+/// Where the letters of steps are packed; none for a link that is not in use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Place(pub(super) u32);
+
+const NOWHERE: Place = Place(u32::MAX);
+
+/// Steps that follow each other, what can be taken instead of them, and what must follow; nothing must if there is none.
 #[derive(Clone, Copy, Debug)]
 struct Link {
-    letter: LetterId,
+    letters: Place,
     next: Waiting,
     first: Waiting,
 }
@@ -82,13 +89,19 @@ struct Link {
 pub(crate) struct Wakeups {
     links: Vec<Link>,
     free: Waiting,
+    packed: Packed,
+    /// Packed bytes that nobody needs any more.
+    wasted: usize,
 }
 
 impl Default for Wakeups {
     fn default() -> Wakeups {
-        Wakeups { links: Vec::new(), free: NONE }
+        Wakeups { links: Vec::new(), free: NONE, packed: Packed::default(), wasted: 0 }
     }
 }
+
+/// Wasted bytes that are not worth the trouble.
+const WASTE: usize = 1 << 16;
 
 impl Wakeups {
     fn link(&self, at: Waiting) -> &Link {
@@ -99,19 +112,40 @@ impl Wakeups {
         &mut self.links[at.0 as usize]
     }
 
-    /// The step.
+    /// The first step.
+    #[inline]
     pub(crate) fn letter(&self, at: Waiting) -> LetterId {
-        self.link(at).letter
+        self.packed.read(self.link(at).letters).0
     }
 
-    /// What can follow it.
+    /// Where the first step is.
+    pub(crate) fn place(&self, at: Waiting) -> Place {
+        self.link(at).letters
+    }
+
+    /// The step here, and where the one that follows it is.
+    pub(crate) fn read(&self, place: Place) -> (LetterId, Option<Place>) {
+        self.packed.read(place)
+    }
+
+    /// All steps.
+    fn letters(&self, at: Waiting) -> impl Iterator<Item = LetterId> + '_ {
+        let mut place = Some(self.link(at).letters);
+        core::iter::from_fn(move || {
+            let (letter, rest) = self.packed.read(place?);
+            place = rest;
+            Some(letter)
+        })
+    }
+
+    /// What can follow them.
     fn rest(&self, at: Waiting) -> impl Iterator<Item = Waiting> + '_ {
         let some = |at: Waiting| (at != NONE).then_some(at);
         core::iter::successors(some(self.link(at).first), move |&at| some(self.link(at).next))
     }
 
-    fn add(&mut self, letter: LetterId, first: Waiting) -> Waiting {
-        let link = Link { letter, next: NONE, first };
+    fn add(&mut self, letters: Place, first: Waiting) -> Waiting {
+        let link = Link { letters, next: NONE, first };
         let at = self.free;
         if at == NONE {
             self.links.push(link);
@@ -124,31 +158,36 @@ impl Wakeups {
 
     /// The steps of a sequence, and nothing that must follow them.
     pub(crate) fn add_sequence(&mut self, alphabet: &mut Alphabet, sequence: &Sequence<'_>) -> Waiting {
-        let steps = sequence.steps.iter().rev();
-        steps.fold(NONE, |rest, &step| self.add(alphabet.keep(sequence.letter(step)), rest))
+        if self.wasted > WASTE && self.wasted > self.packed.len() / 2 {
+            self.pack();
+        }
+        let letters = sequence.steps.iter().map(|&step| alphabet.keep(sequence.letter(step)));
+        let letters = self.packed.write(letters);
+        self.add(letters, NONE)
     }
 
-    /// A step is taken: it is gone, and what can follow it is told. Its letter is the caller's now.
+    /// Steps are taken: they are gone, and what can follow them is told. Their letters are the caller's now.
     pub(crate) fn take(&mut self, at: Waiting, mut each: impl FnMut(Waiting)) {
-        let mut next = self.link(at).first;
+        let Link { letters, first: mut next, .. } = *self.link(at);
         while next != NONE {
             each(next);
             next = core::mem::replace(&mut self.link_mut(next).next, NONE);
         }
-        self.link_mut(at).next = self.free;
+        self.wasted += self.packed.bytes(letters).len();
+        *self.link_mut(at) = Link { letters: NOWHERE, next: self.free, first: NONE };
         self.free = at;
     }
 
-    /// A step and all that can follow it are left out.
+    /// Steps and all that can follow them are left out.
     pub(crate) fn remove(&mut self, alphabet: &mut Alphabet, at: Waiting) {
         let mut left = vec![at];
         while let Some(at) = left.pop() {
-            alphabet.drop(self.letter(at));
+            self.letters(at).for_each(|letter| alphabet.drop(letter));
             self.take(at, |next| left.push(next));
         }
     }
 
-    /// Adds a sequence of which the step is a weak initial, unless what is there covers it. What is left of the
+    /// Adds a sequence of which the first step is a weak initial, unless what is there covers it. What is left of the
     /// sequence means nothing then. Says whether anything was added.
     pub(crate) fn insert(
         &mut self,
@@ -157,16 +196,32 @@ impl Wakeups {
         mut initial: Initial,
         sequence: &mut Sequence<'_>,
     ) -> bool {
+        let mut place = self.link(at).letters;
         loop {
             sequence.pass(initial);
+            if sequence.steps.is_empty() {
+                return false;
+            }
+            if let (_, Some(rest)) = self.packed.read(place) {
+                initial = sequence.initial(alphabet, self.packed.read(rest).0);
+                if initial == Initial::No {
+                    self.split(at, place, rest);
+                    let other = self.add_sequence(alphabet, sequence);
+                    let rest = self.link(at).first;
+                    self.link_mut(rest).next = other;
+                    return true;
+                }
+                place = rest;
+                continue;
+            }
             let mut next = self.link(at).first;
-            if sequence.steps.is_empty() || next == NONE {
+            if next == NONE {
                 return false;
             }
             loop {
                 initial = sequence.initial(alphabet, self.letter(next));
                 if initial != Initial::No {
-                    at = next;
+                    (at, place) = (next, self.link(next).letters);
                     break;
                 }
                 let after = self.link(next).next;
@@ -179,7 +234,26 @@ impl Wakeups {
         }
     }
 
-    /// Number of sequences that begin with a step.
+    /// Nothing may follow any more than the steps from `rest` on: they become a link of their own, behind the one
+    /// at `place`.
+    fn split(&mut self, at: Waiting, place: Place, rest: Place) {
+        let first = self.link(at).first;
+        let rest = self.add(rest, first);
+        self.link_mut(at).first = rest;
+        self.packed.end_at(place);
+    }
+
+    /// Leaves out what is wasted.
+    fn pack(&mut self) {
+        let mut packed = Packed::default();
+        for link in self.links.iter_mut().filter(|link| link.letters != NOWHERE) {
+            link.letters = packed.copy(self.packed.bytes(link.letters));
+        }
+        self.packed = packed;
+        self.wasted = 0;
+    }
+
+    /// Number of sequences that begin with these steps.
     pub(crate) fn leaves(&self, at: Waiting) -> usize {
         let (mut left, mut leaves) = (vec![at], 0);
         while let Some(at) = left.pop() {
@@ -189,20 +263,16 @@ impl Wakeups {
         leaves
     }
 
-    /// Writes a step and all that can follow it: those that have only one to follow in one go, the last one first.
-    pub(crate) fn save(&self, alphabet: &Alphabet, mut at: Waiting, put: &mut Put<'_>) {
-        let mut letters = vec![self.letter(at)];
-        while self.rest(at).count() == 1 {
-            at = self.link(at).first;
-            letters.push(self.letter(at));
-        }
+    /// Writes steps, the last one first, and all that can follow them.
+    pub(crate) fn save(&self, alphabet: &Alphabet, at: Waiting, put: &mut Put<'_>) {
+        let letters: Vec<LetterId> = self.letters(at).collect();
         put.list(letters.iter().rev(), |put, &letter| alphabet.get(letter).save(put));
         let rest: Vec<Waiting> = self.rest(at).collect();
         put.list(rest.iter(), |put, &next| self.save(alphabet, next, put));
     }
 
     pub(crate) fn load(&mut self, alphabet: &mut Alphabet, take: &mut Take<'_>) -> Result<Waiting, Unpack> {
-        let letters = take.list(Letter::load)?;
+        let letters = take.list(|take| Ok(alphabet.id(Letter::load(take)?)))?;
         if letters.is_empty() {
             return Err(Unpack::Nonsense("a branch without a step"));
         }
@@ -210,7 +280,7 @@ impl Wakeups {
         for pair in rest.windows(2) {
             self.link_mut(pair[0]).next = pair[1];
         }
-        let rest = rest.first().copied().unwrap_or(NONE);
-        Ok(letters.into_iter().fold(rest, |rest, letter| self.add(alphabet.id(letter), rest)))
+        let letters = self.packed.write(letters.into_iter().rev());
+        Ok(self.add(letters, rest.first().copied().unwrap_or(NONE)))
     }
 }

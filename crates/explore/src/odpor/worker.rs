@@ -54,9 +54,33 @@ pub(super) struct Worker {
 #[derive(Clone, Default, Debug)]
 struct Scratch {
     steps: Vec<usize>,
+    independent: Independent,
     wakers: Vec<usize>,
     needed: Vec<u32>,
     rivals: Vec<usize>,
+}
+
+/// The steps after one of the last run that do not depend on it, as far as somebody wanted to know.
+#[derive(Clone, Default, Debug)]
+struct Independent {
+    of: Option<usize>,
+    until: usize,
+    steps: Vec<usize>,
+}
+
+impl Independent {
+    /// Those of `earlier` that come before the step `until`. Many races in a row have the same earlier step.
+    fn find(&mut self, path: &Path, earlier: usize, until: usize) -> &[usize] {
+        if self.of.replace(earlier) != Some(earlier) {
+            self.steps.clear();
+            self.until = earlier + 1;
+        }
+        if self.until < until {
+            self.steps.extend((self.until..until).filter(|&step| !path.ordered(earlier, step)));
+            self.until = until;
+        }
+        &self.steps[..self.steps.partition_point(|&step| step < until)]
+    }
 }
 
 impl Worker {
@@ -67,12 +91,17 @@ impl Worker {
         let end = self.nodes.last().copied().expect("raddle bug: a run that nobody asked for");
         tree.release(end);
         self.path.follow(trace, known);
+        self.scratch.independent.of = None;
         self.spell(tree, known, number);
         let races = self.races.partition_point(|race| race.later < known);
         self.races.truncate(races);
         let steps = self.path.stops.len();
         for number in known..steps {
             self.enter(tree, number);
+            if self.nodes.len() == number + 1 && tree.node(self.nodes[number]).asleep.is_empty() {
+                self.add_quiet_choices(tree, number);
+                break;
+            }
             let (letter, objects) = (self.letters[number], self.path.stops[number].objects);
             let known = |other| tree.alphabet.relation(other, letter, objects) == Relation::Same;
             if tree.sleepers(self.nodes[number], self.place(tree, number)).any(known) {
@@ -80,9 +109,7 @@ impl Worker {
                 self.lose(tree);
                 return false;
             }
-            if self.nodes.len() == number + 1 {
-                self.append(tree, number);
-            }
+            self.reach(tree, number);
             self.add_choices(tree, number);
         }
         if self.nodes.len() > steps {
@@ -95,6 +122,44 @@ impl Worker {
         tree.hold(self.nodes[self.nodes.len() - 1]);
         self.holds = true;
         true
+    }
+
+    /// The steps from this one on were taken by the run itself, and nobody sleeps: the tree need not know of them before
+    /// something must be taken instead of one.
+    fn add_quiet_choices(&mut self, tree: &mut Tree, from: usize) {
+        if !self.path.chooses_from(from) {
+            return;
+        }
+        for number in from..self.path.stops.len() {
+            if !self.path.choices(number).is_empty() {
+                self.reach(tree, number);
+                self.add_choices(tree, number);
+            }
+        }
+    }
+
+    /// Tells the tree of the steps up to this one, if it does not know of them yet.
+    fn reach(&mut self, tree: &mut Tree, number: usize) {
+        while let last = self.nodes.len() - 1
+            && last <= number
+            && tree.node(self.nodes[last]).children.is_empty()
+        {
+            self.append(tree, last);
+            if self.nodes.len() > last + 1 {
+                self.enter(tree, last + 1);
+            }
+        }
+    }
+
+    /// The same for the whole run.
+    pub(super) fn reach_end(&mut self, tree: &mut Tree) {
+        if let Some(last) = self.path.stops.len().checked_sub(1)
+            && self.holds
+        {
+            tree.let_go(self.nodes[self.nodes.len() - 1]);
+            self.reach(tree, last);
+            tree.hold(self.nodes[self.nodes.len() - 1]);
+        }
     }
 
     /// A step that the run took by itself.
@@ -205,6 +270,7 @@ impl Worker {
     /// from the state before `earlier`. Nothing is added if a sleeping step covers it. Of the steps only
     /// those are kept that lead to the last one, or to what wakes a sleeper: the others come by themselves.
     fn reverse(&mut self, tree: &mut Tree, earlier: usize, later: &Pending) -> Cause {
+        self.reach(tree, earlier);
         let last = self.letter_of(tree, later);
         let cause = self.reverse_to(tree, earlier, later, last);
         tree.alphabet.drop(last);
@@ -216,18 +282,17 @@ impl Worker {
         let Worker { path, letters, nodes, scratch, .. } = self;
         let known = path.stops[earlier].objects;
         let node = nodes[earlier];
-        let Scratch { steps, wakers, needed, .. } = scratch;
+        let Scratch { steps, wakers, needed, independent, .. } = scratch;
         wakers.clear();
-        steps.clear();
         let alphabet = &tree.alphabet;
-        let mut sleepers = tree.sleepers(node, place).enumerate().peekable();
-        if sleepers.peek().is_some() {
-            steps.extend(path.independent_of(earlier));
-        }
-        for (position, sleeper) in sleepers {
-            let mut rest = steps.iter().copied();
-            let meets =
-                rest.find(|&step| alphabet.relation(sleeper, letters[step], known) != Relation::Apart);
+        for (position, sleeper) in tree.sleepers(node, place).enumerate() {
+            let Letter { task, op, more } = alphabet.get(sleeper);
+            let meets = if more.is_none() && Path::can_look_up(op) {
+                path.first_met(*task, op, earlier)
+            } else {
+                let mut rest = independent.find(path, earlier, path.stops.len()).iter().copied();
+                rest.find(|&step| alphabet.relation(sleeper, letters[step], known) != Relation::Apart)
+            };
             let met = meets.map_or(last, |step| letters[step]);
             if alphabet.relation(sleeper, met, known) != Relation::Conflict {
                 return Cause::Covered(position);
@@ -240,10 +305,8 @@ impl Worker {
         let until = wakers.iter().copied().max();
         steps.clear();
         steps.push(LAST);
-        for step in (earlier + 1..until.map_or(end, |until| end.max(until + 1))).rev() {
-            if path.ordered(earlier, step) {
-                continue;
-            }
+        let whole = until.map_or(end, |until| end.max(until + 1));
+        for &step in independent.find(path, earlier, whole).iter().rev() {
             let stop = &path.stops[step];
             if wakers.contains(&step) || step < end && stop.op.conflicts(&later.op) {
                 join(needed, path.clock(step));

@@ -161,7 +161,7 @@ extern "C" fn control() -> ! {
         let hopeless = tried >= 16 && refused * 4 > tried * 3;
         if !hopeless {
             outside.late.begin(unproven == 0);
-            if one(outside) {
+            if one(outside, unproven > 0) {
                 batch = 1;
             }
         } else {
@@ -207,10 +207,16 @@ extern "C" fn control() -> ! {
 }
 
 /// A run in this process; its memory is not put back yet. True if it has moved the start.
-fn one(outside: &mut Outside) -> bool {
+fn one(outside: &mut Outside, doubtful: bool) -> bool {
     outside.errand.prepare();
     outside.listens = false;
-    go_in(outside);
+    if doubtful {
+        outside.errand.begin_doubt();
+        go_in(outside);
+        outside.errand.end_doubt();
+    } else {
+        go_in(outside);
+    }
     let moves = outside.end == End::Moves;
     if moves {
         if outside.pages.take(outside.range()).is_err() {

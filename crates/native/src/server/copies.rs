@@ -231,10 +231,9 @@ fn wait(child: isize, hang_ms: u32, shared: &Shared) -> (i32, bool) {
         } else {
             hang_ms
         };
-        let doubtful = shared.doubtful.load(Ordering::Relaxed) != 0;
-        let doubts = doubtful.then(|| shared.run.load(Ordering::Relaxed));
+        let doubts = shared.in_doubt();
         let doubted_long = doubts.is_some() && doubts == core::mem::replace(&mut doubted, doubts);
-        if silent >= patience || doubted_long {
+        if silent >= patience || doubted_long && shared.condemn() {
             hangs = true;
             // SAFETY: the copy, and whatever is in its group.
             unsafe {

@@ -8,7 +8,7 @@ use super::{CAPTURED, CHECKED, FROM_MAIN, Request, has_mail, reply, request};
 use crate::reset;
 use crate::run::with;
 use crate::signals;
-use crate::sys;
+use crate::sys::{self, nr};
 use core::sync::atomic::{AtomicBool, Ordering};
 use raddle_model::{Policy, Rng};
 
@@ -47,9 +47,10 @@ pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Result
     shared.empty();
     shared.run.store(first, Ordering::Relaxed);
     shared.done.store(0, Ordering::Relaxed);
-    for flag in [&shared.alone, &shared.doubtful] {
+    for flag in [&shared.alone, &shared.idle] {
         flag.store(0, Ordering::Relaxed);
     }
+    shared.take_doubt();
     outbox.send();
     shared.be_certain(first);
     let Some(child) = copies::copy(outbox) else {
@@ -66,7 +67,7 @@ pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Result
         return Ok(begun);
     }
     let number = shared.take_back();
-    let doubtful = shared.doubtful.swap(0, Ordering::Relaxed) != 0;
+    let doubtful = shared.take_doubt();
     outbox.send();
     // What became of a run that was disturbed says nothing; the next process begins with it.
     if note_unable(status) || doubtful {
@@ -149,7 +150,6 @@ impl Errand {
         let shared = self.shared();
         let number = shared.run.load(Ordering::Relaxed) + u64::from(self.begun);
         shared.run.store(number, Ordering::Release);
-        shared.doubtful.store(u32::from(!proven), Ordering::Relaxed);
         self.begun = true;
         if proven {
             self.now = nanoseconds();
@@ -185,7 +185,24 @@ impl Errand {
         self.proven = ticks();
         self.shared().be_certain(next);
         let urgent = core::mem::take(&mut self.urgent);
+        // The controller may be slow to listen: that is no hang.
+        let idle = &self.shared().idle;
+        idle.store(1, Ordering::Relaxed);
         self.outbox.send_if_due(now, urgent);
+        idle.store(0, Ordering::Relaxed);
+    }
+
+    /// A run begins; those before it may have disturbed it.
+    pub(crate) fn begin_doubt(&self) {
+        self.shared().begin_doubt();
+    }
+
+    /// It is over. Does not come back if nobody waits for it any more.
+    pub(crate) fn end_doubt(&self) {
+        while !self.shared().end_doubt() {
+            // SAFETY: lets others run, and the one among them who ends this process.
+            unsafe { sys::call3(nr::SCHED_YIELD, 0, 0, 0) };
+        }
     }
 
     /// The runs after the first since the last proof may have been disturbed: nobody hears of them, and they are done

@@ -28,8 +28,8 @@ pub(super) struct Shared {
     pub(super) alone: AtomicU32,
     /// Whether runs that are repeated must begin before main.
     pub(super) early: AtomicU32,
-    /// Whether the run that goes on may have been disturbed by those before it (see `crate::reset`).
-    pub(super) doubtful: AtomicU32,
+    /// Whether a run goes on that may have been disturbed by those before it (see `crate::reset`).
+    doubt: AtomicU32,
     /// How many of the bytes that wait to be sent are certain, and which run comes after those that they tell of.
     certain: AtomicU64,
     next: AtomicU64,
@@ -116,6 +116,41 @@ pub(crate) fn is_due(points: usize, choice: bool) -> bool {
         points >= shared.due.load(Ordering::Relaxed) as usize
             || choice && shared.first.load(Ordering::Relaxed) != 0
     })
+}
+
+/// No run goes on that is in doubt.
+const CERTAIN: u32 = 0;
+/// One does.
+const DOUBTFUL: u32 = 1;
+/// Its process will be ended, and must not go on.
+const CONDEMNED: u32 = 2;
+
+/// Runs that may have been disturbed.
+impl Shared {
+    /// Such a run begins.
+    pub(super) fn begin_doubt(&self) {
+        self.doubt.store(DOUBTFUL, Ordering::Relaxed);
+    }
+
+    /// It is over. False if its process is to end.
+    pub(super) fn end_doubt(&self) -> bool {
+        self.doubt.compare_exchange(DOUBTFUL, CERTAIN, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// The number of such a run, if one goes on.
+    pub(super) fn in_doubt(&self) -> Option<u64> {
+        (self.doubt.load(Ordering::Acquire) == DOUBTFUL).then(|| self.run.load(Ordering::Relaxed))
+    }
+
+    /// Its process is to end, wherever it is: but not if the run has just ended.
+    pub(super) fn condemn(&self) -> bool {
+        self.doubt.compare_exchange(DOUBTFUL, CONDEMNED, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Nothing goes on any more. Whether such a run did.
+    pub(super) fn take_doubt(&self) -> bool {
+        self.doubt.swap(CERTAIN, Ordering::AcqRel) != CERTAIN
+    }
 }
 
 impl Shared {

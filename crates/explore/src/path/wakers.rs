@@ -1,0 +1,33 @@
+//! What wakes a sleeper: the first step that it meets, looked up by its task and its object.
+
+use super::{Accesses, Path};
+use crate::odpor::STABLE;
+use raddle_model::{Access, Kind, Op};
+
+impl Path {
+    /// Whether [`Path::first_met`] can be asked about an operation with ids that mean the same in all runs.
+    pub(crate) fn can_look_up(op: &Op) -> bool {
+        let runs_alike = op.object.0 < STABLE || !op.object.is_some();
+        runs_alike && !op.second.is_some() && op.kind != Kind::End
+    }
+
+    /// The first step after `earlier` that does not depend on it, and is one of the task with this name or conflicts
+    /// with what that does.
+    pub(crate) fn first_met(&self, name: u64, op: &Op, earlier: usize) -> Option<usize> {
+        let after = |steps: &[usize]| steps.partition_point(|&step| step <= earlier);
+        let independent = |step: &usize| !self.ordered(earlier, *step);
+        let own = self.task(name).and_then(|task| {
+            let steps = &self.by_task[task.index()];
+            // What comes after one that depends on it does so, too.
+            steps.get(after(steps)).copied().filter(independent)
+        });
+        let accesses = if op.object.is_some() { self.by_object.get(op.object.index()) } else { None };
+        let conflicting = accesses.and_then(|Accesses { all, writes }| {
+            let steps = if op.access() == Access::Read { writes } else { all };
+            let before_own =
+                steps[after(steps)..].iter().take_while(|&&step| own.is_none_or(|own| step < own));
+            before_own.copied().filter(independent).find(|&step| self.stops[step].op.conflicts(op))
+        });
+        conflicting.or(own)
+    }
+}
