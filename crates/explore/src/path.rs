@@ -336,6 +336,16 @@ impl Path {
         self.late
     }
 
+    /// Those that an operation may conflict with whatever its objects are: on memory if it may be on any, or the other way
+    /// round.
+    fn anywhere(&self, op: &Op) -> Option<&Accesses> {
+        match (op.is_wide(), op.is_memory()) {
+            (true, _) => Some(&self.memory),
+            (_, true) => Some(&self.wide),
+            _ => None,
+        }
+    }
+
     /// Calls `each` with the steps before `number` that conflict with `op`, the latest first, until it
     /// says no. Those that another one follows of the same task, with all that leads to it, may be left out.
     fn each_conflicting(&self, op: &Op, number: usize, mut each: impl FnMut(&Path, usize) -> bool) {
@@ -355,13 +365,8 @@ impl Path {
             return;
         }
         let on = |object: ObjectId| if object.is_some() { self.by_object.get(object.index()) } else { None };
-        let any = match (op.is_wide(), op.is_memory()) {
-            (true, _) => Some(&self.memory),
-            (_, true) => Some(&self.wide),
-            _ => None,
-        };
         let steps = |accesses| Accesses::before(accesses, op, number);
-        let mut lists = [on(op.object), on(op.second), any].map(steps);
+        let mut lists = [on(op.object), on(op.second), self.anywhere(op)].map(steps);
         loop {
             let Some(step) = lists.iter().filter_map(|list| list.last().copied()).max() else { return };
             for list in &mut lists {

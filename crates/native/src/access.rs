@@ -1,6 +1,7 @@
 //! Plain accesses to memory. Few of them are scheduling points, and none is announced to anybody else; but all are
 //! looked at, and programs do little else: what is nearly always the case comes first here, in a few instructions.
 
+use crate::assignment;
 use crate::blocks::{Blocks, Deed, Fault, Freed};
 use crate::calls;
 use crate::objects::WORD;
@@ -80,6 +81,14 @@ impl Run {
         points.all_accesses || (!points.accesses.is_empty() && points.accesses.binary_search(&site).is_ok())
     }
 
+    /// Where the hook of the read returns to, if this is the write of an assignment of structures and both are scheduling
+    /// points: they are one operation, and what is read is not known yet.
+    fn other_half(&mut self, pc: usize) -> Option<usize> {
+        let half = assignment::other_half(pc)?;
+        let site = self.site(half);
+        self.is_point(site).then_some(half)
+    }
+
     pub(crate) fn note(&mut self, address: usize, size: usize, how: How, site: SiteId, point: bool) {
         let access = Access { address, size, how, task: self.running, site, point };
         // The analysis needs the world to settle what is pending; both belong to the engine.
@@ -119,8 +128,12 @@ fn look_closely(address: usize, size: usize, write: bool, pc: usize) {
         let site = run.site(pc);
         (site, run.is_point(site), GLANCE.calm.get() == 0)
     });
-    if point || restless {
-        arrive_at_memory(address, size, write, site);
+    if with(|run| core::mem::take(&mut run.assigning)) == Some(pc) && point && !write {
+        words_follow(address, size, Kind::CellRead, site);
+    } else if point || restless {
+        let half = if point && write { with(|run| run.other_half(pc)) } else { None };
+        arrive_at_memory(address, size, write, site, half.is_some());
+        with(|run| run.assigning = half);
     }
     if with(|run| run.calls.wanted) {
         calls::access(site);
@@ -131,26 +144,32 @@ fn look_closely(address: usize, size: usize, write: bool, pc: usize) {
 
 /// An access to one word or two is one operation. Of a larger one nobody is told beforehand where it will be: its words
 /// follow at once, since nobody can come in between.
-fn arrive_at_memory(address: usize, size: usize, write: bool, site: SiteId) {
+fn arrive_at_memory(address: usize, size: usize, write: bool, site: SiteId, more: bool) {
     let (kind, wide) =
         if write { (Kind::CellWrite, Kind::WideWrite) } else { (Kind::CellRead, Kind::WideRead) };
     let word = |at: usize| with(|run| run.word(at, site, State::Cell));
     let (first, last) = (address / WORD, (address + size.max(1) - 1) / WORD);
     match last - first {
-        0 => {
+        0 if !more => {
             arrive(Op::new(kind, word(address), site));
         }
-        1 => {
+        1 if !more => {
             let first = word(address);
             arrive(Op::new(kind, first, site).second(word(last * WORD)));
         }
         _ => {
             arrive(Op::new(wide, ObjectId::NONE, site));
-            for at in first..=last {
-                let object = word(at * WORD);
-                with(|run| run.engine.perform(run.running, Op::new(kind, object, site)));
-            }
+            words_follow(address, size, kind, site);
         }
+    }
+}
+
+fn words_follow(address: usize, size: usize, kind: Kind, site: SiteId) {
+    for at in address / WORD..=(address + size.max(1) - 1) / WORD {
+        with(|run| {
+            let object = run.word(at * WORD, site, State::Cell);
+            run.engine.perform(run.running, Op::new(kind, object, site));
+        });
     }
 }
 

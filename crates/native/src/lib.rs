@@ -6,6 +6,7 @@
 extern crate alloc;
 
 pub mod access;
+mod assignment;
 pub mod atomic;
 pub mod blocks;
 pub mod calls;

@@ -178,6 +178,8 @@ pub struct Run {
     pub robust: Robust,
     /// Whether it is one of a search.
     pub(crate) searched: bool,
+    /// Where the next hook returns to, if it is the second half of an assignment.
+    pub(crate) assigning: Option<usize>,
     /// What was before the checkpoint that it went on from, if it is.
     pub(crate) since: Option<Since>,
 }
@@ -357,6 +359,7 @@ impl Run {
             calls: Calls::default(),
             robust: Robust::default(),
             searched: false,
+            assigning: None,
             since: None,
         }
     }

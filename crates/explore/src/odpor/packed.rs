@@ -10,12 +10,35 @@ use super::wakeup::Place;
 #[derive(Clone, Default, Debug)]
 pub(super) struct Packed {
     bytes: Vec<u8>,
+    /// Bytes that nobody needs any more.
+    wasted: usize,
+    /// Where some of them are that are so many in a row: most sequences are short, and some are always taken.
+    free: [Vec<Place>; SHORT],
+    scratch: Vec<u8>,
 }
 
+/// Length of the longest pieces that are used again one by one, and most of each length that are remembered.
+const SHORT: usize = 8;
+const FREE_MAX: usize = 1 << 16;
+
+/// Wasted bytes that are not worth the trouble.
+const WASTE: usize = 1 << 16;
+
 impl Packed {
-    /// Number of bytes.
-    pub(super) fn len(&self) -> usize {
-        self.bytes.len()
+    /// Whether it would be much smaller without what is wasted.
+    pub(super) fn is_wasteful(&self) -> bool {
+        self.wasted > WASTE && self.wasted > self.bytes.len() / 2
+    }
+
+    /// Nobody needs the sequence that begins here any more.
+    pub(super) fn free(&mut self, place: Place) {
+        let length = self.bytes(place).len();
+        self.wasted += length;
+        if let Some(free) = self.free.get_mut(length - 1)
+            && free.len() < FREE_MAX
+        {
+            free.push(place);
+        }
     }
 
     fn end(&self) -> Place {
@@ -24,21 +47,31 @@ impl Packed {
         Place(end.expect("raddle: more than 4 GB of sequences wait: the program is too wide for odpor"))
     }
 
-    /// Appends a sequence.
+    /// Adds a sequence, which must not be empty.
     pub(super) fn write(&mut self, letters: impl Iterator<Item = LetterId>) -> Place {
-        let begin = self.end();
-        let mut last = begin;
+        let mut packed = core::mem::take(&mut self.scratch);
+        packed.clear();
+        let mut last = 0;
         for letter in letters {
-            last = self.end();
+            last = packed.len();
             let mut left = u64::from(letter.number()) << 1;
             while left >= 0x80 {
-                self.bytes.push(left as u8 | 0x80);
+                packed.push(left as u8 | 0x80);
                 left >>= 7;
             }
-            self.bytes.push(left as u8);
+            packed.push(left as u8);
         }
-        self.end_at(last);
-        begin
+        packed[last] |= 1;
+        let place = match self.free.get_mut(packed.len() - 1).and_then(Vec::pop) {
+            Some(place) => {
+                self.bytes[place.0 as usize..][..packed.len()].copy_from_slice(&packed);
+                self.wasted -= packed.len();
+                place
+            }
+            None => self.copy(&packed),
+        };
+        self.scratch = packed;
+        place
     }
 
     /// Appends a sequence of another.
@@ -95,7 +128,7 @@ mod tests {
         packed.write([7].map(LetterId::of).into_iter());
         let begin = packed.write(numbers.map(LetterId::of).into_iter());
         let length = packed.bytes(begin).len();
-        assert_eq!(packed.len(), 1 + length);
+        assert_eq!(packed.bytes.len(), 1 + length);
         packed.write([9].map(LetterId::of).into_iter());
         let read = |packed: &Packed, begin: Place| {
             let (mut place, mut found, mut places) = (Some(begin), Vec::new(), Vec::new());
@@ -118,6 +151,30 @@ mod tests {
             let copied = packed.bytes(places[cut]).to_vec();
             let copy = packed.copy(&copied);
             assert_eq!(read(&packed, copy).0, numbers[cut..]);
+        }
+    }
+
+    #[test]
+    fn what_nobody_needs_is_used_again() {
+        let mut packed = Packed::default();
+        let sequence =
+            |numbers: &[u32]| numbers.iter().map(|&number| LetterId::of(number)).collect::<Vec<_>>();
+        let [first, second] =
+            [[1, 2, 3], [4, 5, 6]].map(|letters| packed.write(sequence(&letters).into_iter()));
+        packed.free(first);
+        assert_eq!(packed.wasted, 3);
+        let longer = packed.write(sequence(&[7, 8, 9, 10]).into_iter());
+        let third = packed.write(sequence(&[100, 11]).into_iter());
+        assert_eq!((third, packed.wasted, packed.bytes.len()), (first, 0, 10));
+        for (place, letters) in [(second, vec![4, 5, 6]), (longer, vec![7, 8, 9, 10]), (third, vec![100, 11])]
+        {
+            let mut at = Some(place);
+            for letter in letters {
+                let (found, next) = packed.read(at.expect("one more letter"));
+                assert_eq!(found.number(), letter);
+                at = next;
+            }
+            assert_eq!(at, None);
         }
     }
 }

@@ -90,18 +90,13 @@ pub(crate) struct Wakeups {
     links: Vec<Link>,
     free: Waiting,
     packed: Packed,
-    /// Packed bytes that nobody needs any more.
-    wasted: usize,
 }
 
 impl Default for Wakeups {
     fn default() -> Wakeups {
-        Wakeups { links: Vec::new(), free: NONE, packed: Packed::default(), wasted: 0 }
+        Wakeups { links: Vec::new(), free: NONE, packed: Packed::default() }
     }
 }
-
-/// Wasted bytes that are not worth the trouble.
-const WASTE: usize = 1 << 16;
 
 impl Wakeups {
     fn link(&self, at: Waiting) -> &Link {
@@ -158,7 +153,7 @@ impl Wakeups {
 
     /// The steps of a sequence, and nothing that must follow them.
     pub(crate) fn add_sequence(&mut self, alphabet: &mut Alphabet, sequence: &Sequence<'_>) -> Waiting {
-        if self.wasted > WASTE && self.wasted > self.packed.len() / 2 {
+        if self.packed.is_wasteful() {
             self.pack();
         }
         let letters = sequence.steps.iter().map(|&step| alphabet.keep(sequence.letter(step)));
@@ -173,7 +168,7 @@ impl Wakeups {
             each(next);
             next = core::mem::replace(&mut self.link_mut(next).next, NONE);
         }
-        self.wasted += self.packed.bytes(letters).len();
+        self.packed.free(letters);
         *self.link_mut(at) = Link { letters: NOWHERE, next: self.free, first: NONE };
         self.free = at;
     }
@@ -250,7 +245,6 @@ impl Wakeups {
             link.letters = packed.copy(self.packed.bytes(link.letters));
         }
         self.packed = packed;
-        self.wasted = 0;
     }
 
     /// Number of sequences that begin with these steps.

@@ -22,12 +22,12 @@ impl Path {
             steps.get(after(steps)).copied().filter(independent)
         });
         let accesses = if op.object.is_some() { self.by_object.get(op.object.index()) } else { None };
-        let conflicting = accesses.and_then(|Accesses { all, writes }| {
-            let steps = if op.access() == Access::Read { writes } else { all };
+        let conflicting = |accesses: &Accesses| {
+            let steps = if op.access() == Access::Read { &accesses.writes } else { &accesses.all };
             let before_own =
                 steps[after(steps)..].iter().take_while(|&&step| own.is_none_or(|own| step < own));
             before_own.copied().filter(independent).find(|&step| self.stops[step].op.conflicts(op))
-        });
-        conflicting.or(own)
+        };
+        [accesses, self.anywhere(op)].into_iter().flatten().filter_map(conflicting).min().or(own)
     }
 }

@@ -221,3 +221,26 @@ fn a_task_that_polls_is_exhausted_within_its_time_outs() {
         assert_eq!(found, classes(&all));
     }
 }
+
+/// A worker is at a step of which nobody knows yet what it chooses, while another finds a sequence that comes behind it
+/// and does not mind it at first. Whoever took that now would sleep on the step whatever it chooses, and leave out the
+/// other value: it must wait.
+#[test]
+fn nothing_behind_a_step_that_may_choose_is_taken_before_it_has() {
+    let writes = vec![Store(0, ONE)];
+    let chooses = vec![Load(0, 0), Choose(2, 1)];
+    let later = vec![Store(1, ONE), Store(0, Val::Const(2))];
+    let objects = vec![Object::Atomic(0), Object::Atomic(0)];
+    let program = Program::flat(objects, vec![writes, chooses, later]);
+    let all = enumerate(&program, &everywhere(), 1_000_000).expect("a small program");
+    let expected = classes(&all);
+    for seed in 0..200 {
+        let mut rng = Rng::new(seed);
+        let workers = 2 + seed as usize % 3;
+        let most = 2 * all.len() + 1;
+        let (found, exhausted) =
+            search_together(&program, &everywhere(), Odpor::new(), workers, &mut rng, most);
+        each_class_once(&found, &expected, true).expect("what one worker runs");
+        assert_eq!(exhausted, Exhausted::Yes);
+    }
+}
