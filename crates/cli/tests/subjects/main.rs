@@ -46,6 +46,10 @@ fn campaign(
 fn run(subject: &Subject, compiler: [&str; 2], sweep: &str) -> Result<Found, String> {
     let (json, code) = campaign(subject, compiler, sweep, &[]);
     let failures = json["failures"].as_array().ok_or_else(|| format!("no list of failures: {json}"))?;
+    let runs = raddle_tiers::size(sweep);
+    if json["runs"] != runs && json["exhausted"] != true {
+        return Err(format!("{} runs of {runs} were done", json["runs"]));
+    }
     let expected = if failures.is_empty() { 0 } else { 1 };
     if code != Some(expected) {
         return Err(format!("exit code {code:?} with {} failures", failures.len()));
