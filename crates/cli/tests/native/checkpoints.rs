@@ -133,8 +133,7 @@ fn a_process_that_is_killed_takes_no_run_with_it() {
 fn kill_those_who_live_long(isolation: &str) {
     let program = build("prefix.c");
     let out = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
-    let log = |name: &str| out.path().join(name);
-    let command = |name: &str| {
+    let command = || {
         let mut command = raddle();
         command.args([
             "run",
@@ -150,26 +149,22 @@ fn kill_those_who_live_long(isolation: &str) {
             "json",
             "--out",
         ]);
-        command.arg(out.path()).arg("--log").arg(log(name)).arg(&program).arg("20000");
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.arg(out.path()).arg(&program).arg("20000").stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     };
-    let undisturbed = wait_for(command("undisturbed").spawn().expect("the command starts")).json();
-    let mut disturbed = command("disturbed").spawn().expect("the command starts");
-    let done = || std::fs::read_to_string(log("disturbed")).map_or(0, |text| text.lines().count());
-    // Who is still there when some more runs are done repeats them, or waits to; others do a single one, and are not to be
-    // disturbed.
-    let (mut old, mut before, mut killed) = (Vec::new(), 0, 0);
+    let undisturbed = wait_for(command().spawn().expect("the command starts")).json();
+    let mut disturbed = command().spawn().expect("the command starts");
+    // Who lives for long repeats runs; who does not does a single one, and is not to be disturbed.
+    let mut old = Vec::new();
+    let mut killed = 0;
     while disturbed.try_wait().expect("the command").is_none() {
-        let (now, runs) = (grandchildren(&program, disturbed.id()), done());
-        if runs > before + 2 {
-            if let Some(id) = now.iter().find(|id| old.contains(*id)).filter(|_| killed < 3) {
-                killed += 1;
-                let _ = Command::new("kill").args(["-9", &id.to_string()]).status();
-            }
-            (old, before) = (now, runs);
+        let now = grandchildren(&program, disturbed.id());
+        if let Some(id) = now.iter().find(|id| old.contains(*id)).filter(|_| killed < 3) {
+            killed += 1;
+            let _ = Command::new("kill").args(["-9", &id.to_string()]).status();
         }
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        old = now;
+        std::thread::sleep(std::time::Duration::from_millis(300));
     }
     let found = wait_for(disturbed).json();
     assert!(killed > 0, "{isolation}");
