@@ -18,7 +18,7 @@
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use raddle_model::hash::Wide;
-use raddle_model::{Access, Analysis, Event, Kind, ObjectId, Op, Outcome, PlainEvent, World};
+use raddle_model::{Access, Analysis, Event, Kind, ObjectId, Op, Outcome, PlainEvent, TaskId, World};
 
 /// The groups of one object.
 #[derive(Clone, Copy, Debug)]
@@ -96,9 +96,33 @@ impl<R: Recipe> Hashing<R> {
     /// The groups of an object.
     fn groups(&mut self, object: ObjectId) -> &mut Groups {
         if object.index() >= self.objects.len() {
-            self.objects.resize(object.index() + 1, NOTHING);
+            self.grow(object.index());
         }
         &mut self.objects[object.index()]
+    }
+
+    /// An object is accessed for the first time.
+    #[inline(never)]
+    fn grow(&mut self, object: usize) {
+        while self.objects.len() <= object {
+            self.objects.push(NOTHING);
+        }
+    }
+
+    /// As [`Hashing::any`], for the right recipe, when a task has made one of this name.
+    #[inline]
+    fn spawned(&mut self, task: TaskId, child: u64) {
+        let chain = &mut self.tasks[task.index()];
+        let hash = chain.chain(SPAWNED, Wide::START);
+        *chain = hash;
+        self.total = self.total.plus(hash);
+        self.begin_task(child, hash);
+    }
+
+    /// A child's chain starts from its stable name and from the spawn, its first predecessor.
+    #[inline]
+    fn begin_task(&mut self, name: u64, spawn: Wide) {
+        self.tasks.push(Wide::from_word(name).chain(2, spawn));
     }
 
     /// An event of any kind.
@@ -125,8 +149,7 @@ impl<R: Recipe> Hashing<R> {
             }
         }
         if let Outcome::Spawned(child) = outcome {
-            // The child's chain starts from its stable name and from the spawn, its first predecessor.
-            self.tasks.push(Wide::from_word(world.task(child).name).chain(2, hash));
+            self.begin_task(world.task(child).name, hash);
         }
     }
 }
@@ -137,6 +160,9 @@ fn label<R: Recipe>(event: &Event, world: &World) -> u64 {
     (event.op.kind as u64) << 56 ^ event.outcome.label(world) ^ R::label(&event.op)
 }
 
+/// The same for a task that has made another.
+const SPAWNED: u64 = (Kind::Spawn as u64) << 56 ^ Outcome::SPAWNED;
+
 impl<R: Recipe> Analysis for Hashing<R> {
     #[inline]
     fn begin(&mut self) {
@@ -146,18 +172,24 @@ impl<R: Recipe> Analysis for Hashing<R> {
         self.tasks.push(Wide::from_word(1));
     }
 
+    #[inline]
     fn event(&mut self, event: &Event, world: &World) {
-        self.any(event, world);
+        match event.outcome {
+            Outcome::Spawned(child) if R::SHORT => self.spawned(event.task, world.task(child).name),
+            _ => self.any(event, world),
+        }
     }
 
     #[inline(always)]
     fn plain(&mut self, event: PlainEvent, world: &World) {
-        let (task, object) = (event.task.index(), event.plain.object.index());
-        let found = (self.tasks.get_mut(task), self.objects.get_mut(object));
-        let (Some(chain), Some(groups), true) = (found.0, found.1, R::SHORT) else {
-            // The first access to an object, for one.
+        if !R::SHORT {
             return self.any(&event.event(), world);
-        };
+        }
+        let (task, object) = (event.task.index(), event.plain.object.index());
+        if object >= self.objects.len() {
+            self.grow(object);
+        }
+        let (chain, groups) = (&mut self.tasks[task], &mut self.objects[object]);
         let reading = event.plain.touch.reads();
         let hash = chain.chain((event.plain.kind as u64) << 56, groups.before(reading));
         groups.add(reading, hash);

@@ -69,6 +69,29 @@ pub struct Task {
     pub changed_at: SiteId,
 }
 
+impl Task {
+    /// One that has done nothing yet.
+    const NEW: Task = Task {
+        op: Op::new(Kind::Yield, ObjectId::NONE, SiteId::UNKNOWN),
+        life: Life::Running,
+        touch: None,
+        name: 0,
+        parent: None,
+        spawn_index: 0,
+        children: 0,
+        events: 0,
+        object: ObjectId::NONE,
+        token: ObjectId::NONE,
+        woken: false,
+        spurious_left: 0,
+        ticket: 0,
+        outcome: Outcome::Done,
+        looks: 0,
+        looks_before: 0,
+        changed_at: SiteId::UNKNOWN,
+    };
+}
+
 /// All objects and tasks of a run.
 #[derive(Clone, Debug, Default)]
 pub struct World {
@@ -111,6 +134,7 @@ impl World {
         core::mem::swap(&mut self.first_states, other);
     }
 
+    #[inline]
     fn add_task(&mut self, parent: Option<TaskId>, site: SiteId) -> TaskId {
         let task = TaskId(self.tasks.len() as u32);
         let object = self.create(State::Task { task, exited: false }, site);
@@ -123,39 +147,38 @@ impl World {
                 (hash::mix(parent.name, u64::from(index) + 1), index)
             }
         };
-        self.tasks.push(Task {
-            op: Op::new(Kind::Yield, ObjectId::NONE, site),
-            life: Life::Running,
-            touch: None,
-            name,
-            parent,
-            spawn_index,
-            children: 0,
-            events: 0,
-            object,
-            token: ObjectId::NONE,
-            woken: false,
-            spurious_left: self.spurious_max,
-            ticket: 0,
-            outcome: Outcome::Done,
-            looks: 0,
-            looks_before: 0,
-            changed_at: SiteId::UNKNOWN,
-        });
+        // Made of a constant, and then changed where it stays: to put it together elsewhere and move it takes longer.
+        self.tasks.push(Task::NEW);
+        let entry = self.tasks.last_mut().expect("just pushed");
+        entry.op.site = site;
+        entry.name = name;
+        entry.parent = parent;
+        entry.spawn_index = spawn_index;
+        entry.object = object;
+        entry.spurious_left = self.spurious_max;
         self.live.insert(task);
         task
     }
 
     /// Registers an object.
-    #[inline]
+    // Always part of its caller, which knows what the state is: it is written where it belongs, and not moved there.
+    #[inline(always)]
     pub fn create(&mut self, state: State, site: SiteId) -> ObjectId {
         let id = ObjectId(self.objects.len() as u32);
-        let (waiting, waiting_other) = (TaskSet::EMPTY, TaskSet::EMPTY);
         if self.remembers {
-            self.first_states.push(state.clone());
+            self.remember(&state);
         }
-        self.objects.push(Object { state, waiting, waiting_other, version: 0, site });
+        // As for tasks.
+        self.objects.push(Object::NEW);
+        let object = self.objects.last_mut().expect("just pushed");
+        object.state = state;
+        object.site = site;
         id
+    }
+
+    #[inline(never)]
+    fn remember(&mut self, state: &State) {
+        self.first_states.push(state.clone());
     }
 
     /// A task.

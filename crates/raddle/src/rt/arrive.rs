@@ -8,7 +8,6 @@ use raddle_engine::Next;
 use raddle_model::{Kind, Mode, ObjectId, Op, Order, Outcome, Plain, SiteId, Touch};
 use std::panic::resume_unwind;
 use std::ptr;
-use std::sync::atomic::Ordering;
 
 impl Rt {
     /// The task does `op` when its turn has come. Says how that ended.
@@ -81,8 +80,26 @@ impl Rt {
         match turn {
             Turn::Mine(_) => Way::NONE,
             Turn::Theirs(way) => way,
-            Turn::Special => self.arrive_specially(plain.op()).err().unwrap_or(Way::NONE),
+            Turn::Special => {
+                let Plain { kind, touch, order, object, site } = plain;
+                self.arrive_first(kind, touch, order, object, site)
+            }
         }
+    }
+
+    /// A point of a task that was just made: others see what it is about to do before anybody goes on.
+    /// Or an operation of a run that is over.
+    #[inline(never)]
+    fn arrive_first(self, kind: Kind, touch: Touch, order: Order, object: ObjectId, site: SiteId) -> Way {
+        let plain = Plain { kind, touch, order, object, site };
+        if self.ending() {
+            self.arrive_late(plain.op());
+            return Way::NONE;
+        }
+        self.with(|run| {
+            run.engine.announce_plain(run.running, plain);
+            run.go_back_to_maker()
+        })
     }
 
     #[inline(never)]
@@ -154,16 +171,14 @@ impl Rt {
         if self.ending() {
             return Ok(self.arrive_late(op));
         }
-        // A task that was just made: others see what it is about to do before anybody goes on.
-        let me = self.running();
-        if !self.with(|run| run.engine.is_point(&op)) {
-            return Ok(self.with(|run| run.engine.perform(me, op)));
-        }
-        Err(self.with(|run| {
-            run.engine.announce(me, op);
-            let maker = run.maker.take().expect("raddle bug: nobody has made the task");
-            run.hand_over(Next::Run(maker))
-        }))
+        self.with(|run| {
+            let is_point = run.engine.is_point(&op);
+            if !is_point {
+                return Ok(run.engine.perform(run.running, op));
+            }
+            run.engine.announce(run.running, op);
+            Err(run.go_back_to_maker())
+        })
     }
 
     /// An operation after the run is over, in a destructor or after a swallowed unwinding.
@@ -246,6 +261,13 @@ impl Run {
         quiet
     }
 
+    /// The running task has come to its first point: its maker goes on.
+    #[inline]
+    fn go_back_to_maker(&mut self) -> Way {
+        let maker = self.maker.take().expect("raddle bug: nobody has made the task");
+        self.hand_over(Next::Run(maker))
+    }
+
     /// Whether the running task has not come to its first operation yet, or its run is over.
     #[inline(always)]
     fn is_special(&self) -> bool {
@@ -260,16 +282,8 @@ impl Run {
 
     /// A sign of life, and where it is given.
     #[inline(always)]
-    fn beat_at(&self, site: SiteId) {
-        self.heart.site.store(site.0, Ordering::Relaxed);
-        self.beat();
-    }
-
-    /// A sign of life.
-    #[inline(always)]
-    pub(crate) fn beat(&self) {
-        let beats = &self.heart.beats;
-        // Nobody else writes it, so this need not be one indivisible step.
-        beats.store(beats.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    pub(super) fn beat_at(&self, site: SiteId) {
+        self.heart.at(self.running, site);
+        self.heart.beat();
     }
 }
