@@ -35,7 +35,7 @@ pub struct Task {
     pub op: Op,
     /// Where it is in its life.
     pub life: Life,
-    /// What `op` does to its object, if it is plain ([`Op::plain`]).
+    /// What `op` does to its object, if it is plain ([`Op::plain`]). invariant: nothing unless [`Life::Pending`].
     pub touch: Option<Touch>,
     /// Stable name: a hash of the path of spawn indexes from main.
     pub name: u64,
@@ -354,6 +354,7 @@ impl World {
         let entry = &mut self.tasks[task.index()];
         assert!(entry.life == Life::Pending, "raddle bug: a task that runs is not about to do anything");
         entry.life = Life::Running;
+        entry.touch = None;
         let before = entry.op;
         self.enabled.remove(task);
         for id in [before.object, before.second] {
@@ -377,6 +378,7 @@ impl World {
         let entry = &mut self.tasks[task.index()];
         assert!(entry.life == Life::Pending, "raddle bug: a step without an announcement");
         entry.life = Life::Running;
+        entry.touch = None;
         entry.events += 1;
         self.enabled.remove(task);
         let outcome = self.step_other(task, pick);

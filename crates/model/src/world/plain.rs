@@ -58,13 +58,11 @@ impl World {
     pub fn step_plain<const LOW: bool>(&mut self, task: TaskId) -> Option<PlainEvent> {
         let entry = &mut self.tasks[task.index()];
         let touch = entry.touch?;
-        if entry.life != Life::Pending {
-            return None;
-        }
         let Op { kind, order, object, site, .. } = entry.op;
         happen::<LOW>(&mut self.objects[object.index()], &mut self.enabled, task, touch)?;
         self.enabled.remove_from::<LOW>(task);
         entry.life = Life::Running;
+        entry.touch = None;
         let event = entry.plain_event(task, Plain { kind, touch, order, object, site });
         if touch == Touch::Exit {
             self.leave(task);
