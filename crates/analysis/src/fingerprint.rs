@@ -182,14 +182,12 @@ impl<R: Recipe> Analysis for Hashing<R> {
 
     #[inline(always)]
     fn plain(&mut self, event: PlainEvent, world: &World) {
-        if !R::SHORT {
-            return self.any(&event.event(), world);
-        }
         let (task, object) = (event.task.index(), event.plain.object.index());
-        if object >= self.objects.len() {
-            self.grow(object);
-        }
-        let (chain, groups) = (&mut self.tasks[task], &mut self.objects[object]);
+        let found = (self.tasks.get_mut(task), self.objects.get_mut(object));
+        let (Some(chain), Some(groups), true) = (found.0, found.1, R::SHORT) else {
+            // The first access to an object, for one.
+            return self.any(&event.event(), world);
+        };
         let reading = event.plain.touch.reads();
         let hash = chain.chain((event.plain.kind as u64) << 56, groups.before(reading));
         groups.add(reading, hash);

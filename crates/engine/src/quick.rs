@@ -42,28 +42,38 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if !self.world.announce_plain::<true>(task, plain) {
             return self.arrive_in_vain(task, plain);
         }
-        self.go_on_blindly()
+        self.next_blindly()
     }
 
     /// The rest of it, where somebody can run.
     #[inline(always)]
-    fn go_on_blindly(&mut self) -> Next {
+    fn next_blindly(&mut self) -> Next {
         let enabled = self.world.enabled_tasks().low();
         let task = self.policy.draw(enabled);
         if enabled & enabled.wrapping_sub(1) != 0 {
             self.decisions.push(Decision::Run(task));
         }
         self.current = Some(task);
-        match self.world.step_plain::<true>(task) {
-            Some(event) => {
-                self.happened(event);
-                if event.plain.touch == Touch::Exit {
-                    return self.next_after_exit();
-                }
-            }
-            None => return self.proceed(task),
+        // What most steps are is written out, so that nothing more is asked of them.
+        let happened = match self.world.task(task).touch {
+            Some(Touch::Write) => self.step_blindly(task, Touch::Write),
+            Some(Touch::Take) => self.step_blindly(task, Touch::Take),
+            Some(touch) => self.step_blindly(task, touch),
+            None => None,
+        };
+        match happened {
+            None => self.proceed(task),
+            Some(Touch::Exit) => self.next_after_exit(),
+            Some(_) => Next::Run(task),
         }
-        Next::Run(task)
+    }
+
+    /// The task does the plain operation that it was about to do. What that was; nothing if it does not succeed.
+    #[inline(always)]
+    fn step_blindly(&mut self, task: TaskId, touch: Touch) -> Option<Touch> {
+        let event = self.world.step_plain_as::<true>(task, touch)?;
+        self.happened(event);
+        Some(touch)
     }
 
     /// As [`Engine::arrive`], for a plain operation.
@@ -182,7 +192,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if self.world.enabled_tasks().is_empty() || self.steps >= self.calm_until {
             return self.schedule_next();
         }
-        if self.is_blind() { self.go_on_blindly() } else { self.next_at_once() }
+        if self.is_blind() { self.next_blindly() } else { self.next_at_once() }
     }
 
     /// As [`Engine::schedule_next`], where somebody can run.

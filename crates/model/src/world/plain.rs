@@ -56,8 +56,15 @@ impl World {
     /// happened.
     #[inline(always)]
     pub fn step_plain<const LOW: bool>(&mut self, task: TaskId) -> Option<PlainEvent> {
+        let touch = self.tasks[task.index()].touch?;
+        self.step_plain_as::<LOW>(task, touch)
+    }
+
+    /// The same for a task that is about to do this to an object.
+    #[inline(always)]
+    pub fn step_plain_as<const LOW: bool>(&mut self, task: TaskId, touch: Touch) -> Option<PlainEvent> {
         let entry = &mut self.tasks[task.index()];
-        let touch = entry.touch?;
+        debug_assert!(entry.touch == Some(touch), "raddle bug: a step that was not announced");
         let Op { kind, order, object, site, .. } = entry.op;
         happen::<LOW>(&mut self.objects[object.index()], &mut self.enabled, task, touch)?;
         self.enabled.remove_from::<LOW>(task);
