@@ -1,10 +1,10 @@
 //! HaPSets of a check: what the report says of them, and the file in which they outlive the process.
 
 use super::error::Error;
-use crate::rt::carrier::place;
+use crate::rt::callers::statement;
 use raddle_analysis::hapset::Growth;
 use raddle_explore::hapset::Known;
-use raddle_model::{HapSets, SiteId, Statement};
+use raddle_model::{HapSets, Statement};
 use raddle_wire::{HapsetFile, TOOL_VERSION, hapset};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -63,11 +63,6 @@ pub fn write(path: &Path, file: &HapsetFile) -> Result<(), Error> {
         let _ = std::fs::remove_file(&new);
         Error::Setting(format!("the HaPSets cannot be written to {}: {error}", path.display()))
     })
-}
-
-/// A site by what the source says. The library knows no more of the call stack.
-fn statement(site: SiteId) -> Statement {
-    Statement::at(&place(site), &[])
 }
 
 /// Sets by what the source says.
