@@ -1,10 +1,10 @@
 //! What is watched in every run, and what only in those that are looked at closely.
 
-use super::callers::Callers;
+use super::callers::{Callers, StackId};
 use raddle_analysis::hapset::Predecessors;
 use raddle_analysis::lock_order::Cycle;
 use raddle_analysis::{Fingerprint, LockOrder, Races};
-use raddle_model::{Analysis, Event, Kind, Op, Order, Pair, PlainEvent, Recorder, World};
+use raddle_model::{Analysis, Event, Kind, Op, Order, Pair, PlainEvent, Recorder, SiteId, World};
 
 /// The analyses of the library front end.
 #[derive(Default, Debug)]
@@ -38,8 +38,11 @@ impl Hapsets {
     /// The pairs of statements of the run that has ended.
     pub(crate) fn pairs(&mut self) -> Vec<Pair> {
         let callers = &mut self.callers;
-        let mut pairs: Vec<Pair> =
-            self.predecessors.pairs().map(|pair| pair.map(|stack| callers.statement(stack))).collect();
+        let mut pairs: Vec<Pair> = self
+            .predecessors
+            .pairs()
+            .map(|pair| pair.map(|stack| callers.statement(StackId(stack.0))))
+            .collect();
         // Stacks may differ where statements do not.
         pairs.sort_unstable();
         pairs.dedup();
@@ -54,7 +57,8 @@ impl Analysis for Hapsets {
     }
 
     fn event(&mut self, event: &Event, _: &World) {
-        let site = self.callers.happens(event.task, event.op.site);
+        let StackId(number) = self.callers.happens(event.task, event.op.site);
+        let site = SiteId(number);
         self.predecessors.take(&Event { op: Op { site, ..event.op }, ..*event });
     }
 }

@@ -237,14 +237,7 @@ fn learned(state: &mut Inner, plan: &Plan) -> Learned {
     let cycles = cycles.iter().map(|found| cycle(found, world)).collect();
     let races = races.iter().map(race).collect();
     let pairs = state.engine.analysis_mut().hapsets.as_mut().map_or(Vec::new(), Hapsets::pairs);
-    Learned {
-        releases,
-        weak_orders,
-        races,
-        shared: Vec::new(),
-        cycles,
-        pairs,
-    }
+    Learned { releases, weak_orders, races, shared: Vec::new(), cycles, pairs }
 }
 
 /// A potential deadlock in words.
