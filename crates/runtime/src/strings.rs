@@ -6,7 +6,7 @@
 
 use core::arch::naked_asm;
 use core::ffi::c_int;
-use raddle_native::access::{access, kept, place};
+use raddle_native::access::{access, kept, moment, place};
 
 pub(crate) fn touched(address: usize, size: usize, write: bool, pc: usize) {
     if size > 0 {
@@ -20,7 +20,7 @@ pub(crate) fn touched(address: usize, size: usize, write: bool, pc: usize) {
 /// There must be a string.
 pub(crate) unsafe fn length(text: usize, limit: usize) -> usize {
     // SAFETY: the caller says so.
-    (0..limit).find(|&at| unsafe { ((text + at) as *const u8).read() } == 0).unwrap_or(limit)
+    unsafe { real!(strnlen(usize, usize) -> usize)(text, limit) }
 }
 
 /// A string is read up to its end, or up to a limit: to where that is when nobody else can come in between any more. Gives
@@ -29,9 +29,10 @@ unsafe fn string_read(text: usize, limit: usize, pc: usize) -> usize {
     loop {
         // SAFETY: the caller says that there is a string.
         let size = unsafe { length(text, limit) };
+        let before = moment();
         touched(text, size.saturating_add(1).min(limit), false, pc);
         // SAFETY: as above.
-        if unsafe { length(text, limit) } == size {
+        if moment() == before || unsafe { length(text, limit) } == size {
             return size;
         }
     }

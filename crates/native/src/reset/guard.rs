@@ -193,12 +193,11 @@ fn inherited(fd: usize) -> bool {
 /// Where a call may change how far input is read or output is written, or make another name for one of these. Nothing
 /// else in the list does that.
 fn moves(number: usize, args: &[usize; 6]) -> u8 {
-    const SEEK: usize = 8;
     const READV: usize = 19;
     const WRITEV: usize = 20;
     const NAMES: [usize; 5] = [32, 33, nr::FCNTL, 292, RECVMSG];
     match number {
-        nr::READ | nr::WRITE | SEEK | READV | WRITEV => match args[0] as u32 {
+        nr::READ | nr::WRITE | nr::LSEEK | READV | WRITEV => match args[0] as u32 {
             fd @ 0..=2 => 1 << fd,
             _ if inherited(args[0]) => ALL_FILES,
             _ => 0,
