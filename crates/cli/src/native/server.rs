@@ -262,9 +262,14 @@ impl Server {
         Ok(Server { process, program: program.clone(), flags, asked: Asked::default(), restarts: 0 })
     }
 
-    /// Asks for a run in full.
-    pub(super) fn record(&mut self, plan: &Plan) -> Result<(), TargetError> {
-        self.send(request::RECORD, plan::encode(plan), 0..1, Isolation::Fork.flags())
+    /// A run in full: what it tells, and what it has written.
+    pub(super) fn record(&mut self, plan: &Plan) -> Result<(Reply, [Vec<u8>; 2]), TargetError> {
+        self.send(request::RECORD, plan::encode(plan), 0..1, Isolation::Fork.flags())?;
+        let reply = self.receive()?;
+        let output = self.output();
+        let done = self.receive()?;
+        assert!(done.kind == reply::DONE, "raddle bug: one run was asked for and there is more");
+        Ok((reply, output))
     }
 
     /// Asks for a run of a search, from a checkpoint or from the beginning.

@@ -69,9 +69,7 @@ fn whatever_a_program_does_it_does_from_a_checkpoint_too() {
             assert!(compare(name, strategy, "15", &[]) > 0, "{name}, {strategy}");
         }
     }
-    for strategy in ["random-dfs", "hapset"] {
-        assert!(compare("sections.c", strategy, "15", &[]) > 0, "{strategy}");
-    }
+    assert!(compare("sections.c", "random-dfs", "15", &[]) > 0);
 }
 
 #[test]

@@ -147,23 +147,31 @@ impl Rt {
         self.with(|run| run.engine.outcome(run.running))
     }
 
-    /// An operation of a run that is over, or the first of a task. Who goes on if the task must
-    /// wait for its turn.
+    /// An operation of a run that is over or wants to know its callers, or the first of a task. Who goes on
+    /// if the task must wait for its turn.
     #[cold]
     fn arrive_specially(self, op: Op) -> Result<Outcome, Way> {
         if self.ending() {
             return Ok(self.arrive_late(op));
         }
-        // A task that was just made: others see what it is about to do before anybody goes on.
-        let me = self.running();
-        if !self.with(|run| run.engine.is_point(&op)) {
-            return Ok(self.with(|run| run.engine.perform(me, op)));
-        }
-        Err(self.with(|run| {
-            run.engine.announce(me, op);
-            let maker = run.maker.take().expect("raddle bug: nobody has made the task");
-            run.hand_over(Next::Run(maker))
-        }))
+        self.with(|run| {
+            let me = run.running;
+            if let Some(hapsets) = &mut run.engine.analysis_mut().hapsets {
+                hapsets.callers.announce(me, op.site);
+            }
+            if !run.engine.is_point(&op) {
+                return Ok(run.engine.perform(me, op));
+            }
+            // A task that was just made: others see what it is about to do before anybody goes on.
+            if let Some(maker) = run.maker.take() {
+                run.engine.announce(me, op);
+                return Err(run.hand_over(Next::Run(maker)));
+            }
+            match run.engine.arrive(me, op) {
+                Next::Run(task) if task == me => Ok(run.engine.outcome(me)),
+                next => Err(run.hand_over(next)),
+            }
+        })
     }
 
     /// An operation after the run is over, in a destructor or after a swallowed unwinding.
@@ -238,7 +246,7 @@ impl Run {
     #[inline(always)]
     fn perform_quietly(&mut self, plain: Plain) -> bool {
         // A task that was just made has not begun before it is at a point: it may be one of those.
-        let quiet = !self.ending && !self.engine.is_point_at(plain.kind, plain.site);
+        let quiet = !self.unusual && !self.engine.is_point_at(plain.kind, plain.site);
         if quiet {
             self.beat_at(plain.site);
             self.engine.perform_plain(self.running, plain);
@@ -246,10 +254,11 @@ impl Run {
         quiet
     }
 
-    /// Whether the running task has not come to its first operation yet, or its run is over.
+    /// Whether the running task has not come to its first operation yet, or all operations of this run take
+    /// a way of their own.
     #[inline(always)]
     fn is_special(&self) -> bool {
-        self.maker.is_some() | self.ending
+        self.maker.is_some() | self.unusual
     }
 
     /// The running task waits, and this one goes on.

@@ -3,6 +3,7 @@
 
 mod abort;
 mod arrive;
+pub(crate) mod callers;
 pub(crate) mod carrier;
 pub(crate) mod fiber;
 mod image;
@@ -63,6 +64,8 @@ pub(crate) struct Run {
     pub(crate) maker: Option<TaskId>,
     /// The run is over: operations do nothing any more.
     pub(crate) ending: bool,
+    /// Operations take a way of their own: the run is over, or wants to know who calls them.
+    pub(crate) unusual: bool,
     /// The carrier cannot be used again.
     pub(crate) retired: bool,
     /// Runs of the same check go on beside this one.
@@ -372,6 +375,7 @@ pub(crate) fn enter<R>(run: &mut Run, inside: impl FnOnce(Rt) -> R) -> R {
 pub(crate) fn drive(rt: Rt, body: &(dyn Fn() + Send + Sync)) -> Verdict {
     rt.with(|run| {
         run.ending = false;
+        run.unusual = run.engine.analysis().hapsets.is_some();
         run.maker = None;
         run.running = TaskId::MAIN;
         if run.fibers.is_empty() {
@@ -400,7 +404,10 @@ pub(crate) fn drive(rt: Rt, body: &(dyn Fn() + Send + Sync)) -> Verdict {
 
 /// Unwinds what is left, the youngest first: a scope's threads before the stack they borrow from.
 fn clear_away(rt: Rt) {
-    rt.with(|run| run.ending = true);
+    rt.with(|run| {
+        run.ending = true;
+        run.unusual = true;
+    });
     let count = rt.with(|run| run.fibers.len());
     for task in (0..count as u32).rev().map(TaskId) {
         while rt.with(|run| run.fibers[task.index()].alive) {
