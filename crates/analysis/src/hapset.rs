@@ -8,7 +8,11 @@
 //! that can never both be enabled: an unlock and a lock, an exit and a join. So the unlock before a failed
 //! try-lock counts, which is the only thing that tells it from the one before a successful one. Waiting on a
 //! condition variable gives its mutex back, and waking takes it again and is nothing else: it stands at the same
-//! place as the wait, and that a notification came before it says nothing of one that comes before the wait.
+//! place as the wait, and that a notification came before it says nothing of one that comes before the wait. What an
+//! access to any memory has touched is told by the accesses to its words, which follow it.
+//!
+//! A statement is its place and, as in the paper, its context: front ends that know callers number both together, and
+//! put that number where a site has stood (see [`raddle_model::StatementId`]).
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -23,17 +27,25 @@ fn facets(op: &Op) -> [Option<Op>; 2] {
     let first = (op.object.is_some() && !follows).then_some(Op { second: ObjectId::NONE, ..*op });
     let second = op.second.is_some().then(|| match op.kind {
         Kind::Wait => whole(Kind::Unlock, op.second),
-        _ => whole(Kind::Lock, op.second),
+        Kind::Wake => whole(Kind::Lock, op.second),
+        // The second word of an access.
+        kind => whole(kind, op.second),
     });
     [first, second]
 }
 
-/// The pair that an access makes with an earlier one of another task, if their order could have been another.
+/// The pair that an access makes with an earlier one of another task, if their order could have been another. Of an
+/// access to any memory it is not known which: it meets all.
 pub fn pair(task: TaskId, op: &Op, earlier_task: TaskId, earlier: &Op) -> Option<Pair> {
     let meet = |a: &Op, b: &Op| a.conflicts(b) && a.may_be_coenabled(b);
     let other = facets(earlier);
     let meets = facets(op).iter().flatten().any(|a| other.iter().flatten().any(|b| meet(a, b)));
-    meets.then_some(Pair { of: op.site, older: task < earlier_task, before: earlier.site })
+    let anywhere = (op.is_wide() || earlier.is_wide()) && op.conflicts(earlier);
+    (meets || anywhere).then_some(Pair {
+        of: op.site.into(),
+        older: task < earlier_task,
+        before: earlier.site.into(),
+    })
 }
 
 /// The last access of its kind by one task to one object.
@@ -87,7 +99,7 @@ impl Predecessors {
                 other.task == last.task && other.time > last.time && other.op.may_be_coenabled(&op)
             };
             if last.op.conflicts(&op) && last.op.may_be_coenabled(&op) && !lasts.iter().any(|l| hidden(&l)) {
-                let pair = Pair { of: op.site, older: task < last.task, before: last.op.site };
+                let pair = Pair { of: op.site.into(), older: task < last.task, before: last.op.site.into() };
                 self.pairs.insert(pair);
             }
         }

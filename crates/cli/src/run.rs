@@ -6,10 +6,13 @@ use crate::output::{self, Format};
 use crate::problem::Problem;
 use crate::suppressed::Suppressed;
 use crate::{Exit, interrupt, journal, progress, seed, show};
+use raddle::tool;
 use raddle_explore::campaign::{self, Limits};
 use raddle_explore::explorer::explorer;
+use raddle_explore::hapset;
 use raddle_explore::target::{Target as _, TargetError};
 use raddle_model::{FailureKind, Plan, PointSet, SpinMode, Tail, TimeMode};
+use raddle_policy::Strategy;
 use raddle_report::json;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
@@ -76,6 +79,10 @@ pub(crate) struct Args {
     /// and repeats at most the run that was in flight; if not, it begins. It is removed when the search is over
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
+    /// A file of HaPSets, which statement was seen right after which: those that the runs teach are added to it, and the
+    /// strategy `hapset` begins with what it holds. Such runs take longer
+    #[arg(long, value_name = "FILE")]
+    hapset: Option<PathBuf>,
     /// Failures not to report, in the format of ThreadSanitizer's suppressions
     #[arg(long, value_name = "FILE")]
     suppressions: Option<PathBuf>,
@@ -159,9 +166,19 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     program.backend.isolation(args.isolation)?;
     let instead = program.backend.why.as_ref().map(|why| format!("kernel threads instead of fibers: {why}"));
     interrupt::listen();
-    let target = NativeTarget::start(program, args.expect_exit)?.with_jobs(args.jobs as usize)?;
+    // What cannot be read is said before anything is run.
+    let saved = args.hapset.as_deref().map_or(Ok(None), tool::saved_hapsets)?;
+    let guided = matches!(strategy, Strategy::Hapset { .. });
+    let one_job = guided || args.hapset.is_some();
+    let target = NativeTarget::start(program, args.expect_exit)?;
+    let target = target.with_jobs(if one_job { 1 } else { args.jobs as usize })?.with_hapsets(one_job);
     let mut target = target.with_log(args.log.as_deref())?;
-    let mut explorer = explorer(strategy, plan(args));
+    let mut explorer = match strategy {
+        Strategy::Hapset { training, bound } => {
+            Box::new(hapset::explorer(training, bound, target.known(saved.as_ref()), plan(args)))
+        }
+        other => explorer(other, plan(args)),
+    };
     let resumed = match &args.resume {
         Some(file) => journal::keep(file, &args.strategy, plan(args), &mut *explorer, &mut target)?,
         None => 0,
@@ -203,19 +220,28 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     let asked = interrupt::is_asked();
     if summary.not_controlled && files.is_empty() && !asked && resumed == 0 {
         return Err(Problem::not_controlled(
-            format!("nothing was controlled: no run of {} had a second thread", args.program.display()),
+            format!(
+                "nothing was controlled: in no run of {} could two threads go on at the same time",
+                args.program.display()
+            ),
             "is it the right program, with the right arguments? Are its sources built with `raddle cc`?",
         ));
     }
     let mut figures = found::summary(&target, &search, &summary, &files, begun.elapsed().as_secs_f64());
     figures.notes.extend(instead);
     figures.notes.extend(suppressed.notes());
-    if matches!(strategy, raddle_policy::Strategy::Hapset { .. }) && args.jobs > 1 {
-        let note = format!(
-            "one job instead of {}: what hapset runs next depends on what the run before has taught it",
-            args.jobs
-        );
-        figures.notes.push(note);
+    if one_job && args.jobs > 1 {
+        let why = match guided {
+            true => "what hapset runs next depends on what the run before has taught it",
+            false => "runs from which HaPSets are learned are recorded one by one",
+        };
+        figures.notes.push(format!("one job instead of {}: {why}", args.jobs));
+    }
+    if let Some(hapsets) = target.hapsets() {
+        figures.hapset = Some(tool::told_hapsets(&summary.hapsets, args.hapset.as_deref()));
+        // What the runs found matters more than that.
+        let kept = args.hapset.as_deref().map(|file| hapsets.keep(file, &args.program, &summary.hapsets));
+        figures.notes.extend(kept.and_then(Result::err));
     }
     if resumed > 0 {
         let note = format!("the search went on after {resumed} runs; the figures are of what was run since");

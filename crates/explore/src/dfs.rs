@@ -1,5 +1,6 @@
 //! `dfs`: every interleaving, depth first. The plainest search there is, and what the others are
-//! compared with. `random-dfs` takes the alternatives, and what follows the last of them, in a random order.
+//! compared with. `random-dfs` takes the alternatives, and what follows the last of them, in a random order, and begins
+//! anew now and then with decisions as early as possible; the tree of what is left keeps it from running anything twice.
 
 use crate::outlook::Outlook;
 use crate::systematic::{Next, Request, Search};

@@ -57,6 +57,8 @@ struct Worker {
     /// What was taken in its run, as far as the search has not left it.
     way: Way,
     running: bool,
+    /// Whether it goes on as near to the beginning as possible.
+    jumps: bool,
     runs: u64,
     sizes: Sizes,
 }
@@ -110,6 +112,22 @@ impl<N: Options> Forest<N> {
     /// What a worker's run took.
     pub(crate) fn way(&self, worker: usize) -> &Way {
         &self.workers[worker].way
+    }
+
+    /// Nodes that the search has not left for good.
+    pub(crate) fn size(&self) -> usize {
+        self.nodes.len() - self.free.len()
+    }
+
+    /// A worker goes on elsewhere, as near to the beginning as something is left.
+    pub(crate) fn jump(&mut self, number: usize) {
+        if let Some(worker) = self.workers.get_mut(number).filter(|worker| !worker.running) {
+            let mut worker = core::mem::take(worker);
+            self.leave(&mut worker);
+            worker.way.clear();
+            worker.jumps = true;
+            self.workers[number] = worker;
+        }
     }
 
     /// The next path of a worker.
@@ -204,8 +222,8 @@ impl<N: Options> Forest<N> {
             worker.way = way;
             return true;
         }
-        // One that is alone goes on where the search was.
-        let alone = self.workers.len() == 1;
+        // One that is alone goes on where the search was, unless it jumps.
+        let alone = self.workers.len() == 1 && !core::mem::take(&mut worker.jumps);
         let offers = (0..self.nodes.len() as NodeId).filter(|&id| self.nodes[id as usize].left() > 0);
         let found = offers.min_by_key(|&id| {
             let depth = self.nodes[id as usize].depth;
@@ -372,6 +390,17 @@ impl<N: Options> Forest<N> {
             }
         }
         Err(Unpack::Nonsense("nodes in a circle"))
+    }
+
+    /// After all was loaded and settled: the first worker goes on where the last run was.
+    pub(crate) fn resume(&mut self, mut way: Way) {
+        way.truncate(way.partition_point(|&(id, _)| self.nodes[id as usize].options.is_some()));
+        if let Some(&(id, _)) = way.last() {
+            self.nodes[id as usize].held += 1;
+        }
+        let mut worker = Worker { way, ..Worker::default() };
+        (0..worker.way.len()).for_each(|depth| worker.sizes.begin(depth, 0));
+        self.workers = vec![worker];
     }
 
     /// After all was loaded: finds out what is under way, and forgets what is not needed any more.

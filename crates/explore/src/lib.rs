@@ -15,6 +15,7 @@ pub mod odpor;
 pub mod outlook;
 pub mod path;
 pub mod pcb;
+mod restarts;
 pub mod sample;
 pub mod shrink;
 pub mod systematic;

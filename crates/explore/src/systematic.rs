@@ -139,7 +139,7 @@ pub(crate) fn as_taken(plan: &Plan, trace: &Trace) -> Option<Plan> {
 pub const TIMEOUTS_MAX: u32 = 1;
 
 /// How searches write their state, first thing in every entry of a journal.
-const FORMAT: u64 = 2;
+const FORMAT: u64 = 3;
 
 /// A search as an explorer.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 
 use crate::forest::{Forest, Given, Options, Way};
 use crate::outlook::Outlook;
+use crate::restarts::{LEFT_BEHIND_MAX, Restarts};
 use crate::systematic::{Next, Request};
 use raddle_model::plan::Step;
 use raddle_model::trace::Picked;
@@ -88,8 +89,9 @@ pub(crate) struct Tree {
     preemptions_max: Option<u32>,
     /// Whether the bound has forbidden anything.
     pruned: bool,
-    /// Where alternatives are taken in a random order.
+    /// Where alternatives are taken in a random order; the search begins anew now and then.
     dice: Option<Rng>,
+    restarts: Restarts,
 }
 
 impl Tree {
@@ -111,6 +113,7 @@ impl Tree {
         rest.flag(self.pruned);
         rest.flag(self.dice.is_some());
         self.dice.iter().flat_map(Rng::state).for_each(|state| rest.name(state));
+        self.restarts.save(&mut rest);
         self.forest.save(entry, all)
     }
 
@@ -119,11 +122,13 @@ impl Tree {
         self.pruned = rest.flag()?;
         let random = rest.flag()?;
         self.dice = if random { Some(Rng::from_state([rest.name()?, rest.name()?])) } else { None };
+        self.restarts = Restarts::load(rest)?;
         let (forest, last) = Forest::load(parts, rest)?;
         self.forest = forest;
         let mut steps = vec![Step::default()];
         self.write(&last, &mut steps);
         self.forest.settle_all();
+        self.forest.resume(last);
         Ok(steps)
     }
 
@@ -134,6 +139,9 @@ impl Tree {
 
     /// The next path of a worker.
     pub(crate) fn next(&mut self, worker: usize, request: &mut Request) -> Next {
+        if self.dice.is_some() && self.forest.size() < LEFT_BEHIND_MAX && self.restarts.is_due() {
+            self.forest.jump(worker);
+        }
         match self.forest.next(worker) {
             Given::First | Given::Own | Given::Other => {}
             Given::Nothing => return Next::Wait,
@@ -172,6 +180,7 @@ impl Tree {
 
     /// The run of a worker took its path: appends the decisions that it made by itself.
     pub(crate) fn learn(&mut self, worker: usize, trace: &Trace) {
+        self.restarts.run();
         self.forest.end(worker);
         let led = self.forest.way(worker).len();
         let taken = |picked: &Picked| trace.events.get(picked.event as usize);

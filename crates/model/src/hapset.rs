@@ -3,7 +3,7 @@
 //! a run, and the number of pairs tells how much of a program's concurrency was tested.
 //!
 //! A set belongs to a statement and to whether its task is the older one of the two; so `HaPSet[s]` is stored
-//! as pairs. Within a process statements are sites; what is saved names them by what the source says.
+//! as pairs. Within a process statements are numbers; what is saved names them by what the source says.
 
 use crate::ids::SiteId;
 use crate::trace::Place;
@@ -15,13 +15,26 @@ use core::fmt;
 /// Frames of the call stack that belong to a statement.
 pub const CONTEXT_MAX: usize = 5;
 
+/// A statement within a process.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct StatementId(pub u32);
+
+/// In a trace from which HaPSets are learned the number of a statement stands where that of a site stands in others:
+/// whoever knows callers puts it there, and without them both are the same.
+impl From<SiteId> for StatementId {
+    fn from(site: SiteId) -> StatementId {
+        StatementId(site.0)
+    }
+}
+
 /// A statement as it survives a rebuild. The paper has one statement a line; a line of Rust may hold several,
 /// so the column counts too where it is known.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Statement {
     /// Where it stands.
     pub frame: Frame,
-    /// What called it, the innermost first: as far as the front end knows it, and at most [`CONTEXT_MAX`].
+    /// What called the function that it stands in, the innermost first: as far as the front end knows it, and at most
+    /// [`CONTEXT_MAX`] places. Which these are each front end says.
     pub context: Vec<Frame>,
 }
 
@@ -70,7 +83,7 @@ impl fmt::Display for Statement {
 
 /// One element of one set: `before` is in the HaPSet of `of`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Pair<S = SiteId> {
+pub struct Pair<S = StatementId> {
     /// The later statement, whose set it is.
     pub of: S,
     /// Whether its task was made before the other's: `thr` is 0 for it then, and 1 for the other.
@@ -88,7 +101,7 @@ impl<S> Pair<S> {
 
 /// All sets of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct HapSets<S: Ord = SiteId> {
+pub struct HapSets<S: Ord = StatementId> {
     pairs: BTreeSet<Pair<S>>,
 }
 

@@ -20,7 +20,7 @@ pub mod world;
 
 pub use dice::{Dice, Rng};
 pub use failure::{Failure, FailureKind, Verdict};
-pub use hapset::{HapSets, Pair, Statement};
+pub use hapset::{HapSets, Pair, Statement, StatementId};
 pub use ids::{ObjectId, SiteId, TaskId};
 pub use op::{Access, Kind, Mode, Op, Order, Plain, Span, Touch};
 pub use plan::{Decision, Plan, PointSet, Schedule, SpinMode, Tail, TimeMode};

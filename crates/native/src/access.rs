@@ -53,6 +53,11 @@ pub fn access(address: usize, size: usize, write: bool, pc: usize) {
     }
 }
 
+/// How much has happened in the run. The same before and after an access: nobody came in between.
+pub fn moment() -> u64 {
+    if active() { with(|run| run.engine.steps()) } else { 0 }
+}
+
 /// What has just been read, if others may come before the call that reads it is over: it goes on with that then. An access
 /// happens when it is told, not when libc comes to it.
 ///

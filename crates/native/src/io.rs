@@ -178,11 +178,10 @@ pub fn wait_if(polls: &mut [Poll], limit: impl FnOnce() -> Option<u64>, pc: usiz
         return Some(false);
     }
     loop {
-        if wait_once(polls.to_vec(), limit, site)? == Outcome::TimedOut {
-            return Some(ask(polls));
-        }
-        if ask(polls) {
-            return Some(true);
+        let over = wait_once(polls.to_vec(), limit, site)? == Outcome::TimedOut;
+        let found = ask(polls);
+        if found || over {
+            return Some(found);
         }
     }
 }

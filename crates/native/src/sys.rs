@@ -101,6 +101,7 @@ pub mod nr {
     pub const GETPID: usize = 39;
     pub const SOCKET: usize = 41;
     pub const CONNECT: usize = 42;
+    pub const SHUTDOWN: usize = 48;
     pub const CLONE: usize = 56;
     pub const EXIT: usize = 60;
     pub const WAIT4: usize = 61;

@@ -145,7 +145,7 @@ pub fn strategies() -> &'static [Description] {
         },
         Description {
             name: "random-dfs",
-            summary: "systematic: every interleaving, depth first in a random order",
+            summary: "systematic: every interleaving once, depth first in a random order, with restarts",
             paper: "Rungta and Mercer, the baseline of guided test",
             parameters: &[],
             strategy: Strategy::RandomDfs,

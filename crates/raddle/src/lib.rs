@@ -38,8 +38,12 @@ pub mod __private {
 #[doc(hidden)]
 pub mod tool {
     pub use crate::check::files::{lines, minimized, quoted, source};
-    pub use crate::check::hapsets::{read as read_hapsets, write as write_hapsets};
+    pub use crate::check::hapsets::{
+        keep as keep_hapsets, read as read_hapsets, saved as saved_hapsets, told as told_hapsets,
+        write as write_hapsets,
+    };
     pub use crate::check::recorded::{Smaller, again, read, smaller, story};
+    pub use crate::rt::callers::statement;
     pub use crate::rt::carrier::{Body, LibraryTarget};
 }
 

@@ -159,3 +159,76 @@ fn the_strategy_finds_a_bug_that_replays() {
     assert!(again.is_err());
     std::fs::remove_dir_all(&out).unwrap();
 }
+
+/// The store of both call paths is one line.
+fn set(flag: &AtomicU32) {
+    flag.store(1, SeqCst);
+}
+
+fn set_early(flag: &AtomicU32) {
+    set(flag);
+}
+
+fn set_late(flag: &AtomicU32) {
+    set(flag);
+}
+
+/// One task stores twice at the same line, from two callers; main looks at it.
+fn two_ways() {
+    let flag = Arc::new(AtomicU32::new(0));
+    let other = raddle::thread::spawn({
+        let flag = flag.clone();
+        move || {
+            set_early(&flag);
+            set_late(&flag);
+        }
+    });
+    flag.load(SeqCst);
+    other.join().unwrap();
+}
+
+/// Statements that the sets of a check of [`two_ways`] name, without columns and directories.
+fn statements(strategy: &str) -> (u64, Vec<String>) {
+    let file = scratch(&format!("ways-{}.hapset", strategy.replace(':', "-")));
+    let check = Check::new().strategy(strategy).hapset_file(&file).runs(200);
+    let report = check.explore(two_ways).unwrap();
+    let kept = raddle::tool::read_hapsets(&file).unwrap();
+    assert_eq!(report.hapset_pairs(), Some(kept.sets.len() as u64));
+    std::fs::remove_file(&file).unwrap();
+    let lines = |statement: &raddle_model::Statement| {
+        let frames = std::iter::once(&statement.frame).chain(&statement.context);
+        let line = |frame: &raddle_model::hapset::Frame| {
+            assert!(frame.file.ends_with("crates/raddle/tests/hapsets.rs"), "{statement}");
+            assert!(!frame.file.starts_with('/'), "{statement}");
+            SOURCE.lines().nth(frame.line as usize - 1).unwrap().trim().to_owned()
+        };
+        frames.map(line).collect::<Vec<_>>().join(" < ")
+    };
+    let told = |pair: &raddle_model::Pair<raddle_model::Statement>| {
+        format!("{} after {}", lines(&pair.of), lines(&pair.before))
+    };
+    (report.runs(), kept.sets.iter().map(told).collect())
+}
+
+const SOURCE: &str = include_str!("hapsets.rs");
+
+/// Two call paths to one line are two statements, in whatever way the runs are chosen.
+#[test]
+fn callers_tell_statements_apart() {
+    let store = |by: &str| format!("flag.store(1, SeqCst); < set(flag); < {by}(&flag);");
+    let load = "flag.load(SeqCst);";
+    let [early, late] = ["set_early", "set_late"].map(store);
+    // The line of the caller in between is another one, though its text is the same.
+    let mut all = [
+        format!("{early} after {load}"),
+        format!("{load} after {early}"),
+        format!("{late} after {load}"),
+        format!("{load} after {late}"),
+    ];
+    all.sort_unstable();
+    for strategy in ["random", "dfs", "odpor", "hapset"] {
+        let (runs, mut found) = statements(strategy);
+        found.sort_unstable();
+        assert_eq!(found, all, "{strategy}, {runs} runs");
+    }
+}

@@ -111,6 +111,44 @@ fn a_search_in_parts_has_the_runs_of_a_whole_one() {
     }
 }
 
+/// What was run, in order, by a search in random order that begins anew now and then. The run in flight at an interruption
+/// comes once more.
+fn random_orders(part: u64, journal: &Path) -> Vec<Vec<u32>> {
+    static SEEN: std::sync::Mutex<Vec<Vec<u32>>> = std::sync::Mutex::new(Vec::new());
+    fn body() {
+        let (x, order) = (Arc::new(AtomicU64::new(0)), Arc::new(std::sync::Mutex::new(Vec::new())));
+        let store = |me: u32| {
+            let (x, order) = (x.clone(), order.clone());
+            move || {
+                for _ in 0..4 {
+                    x.store(1, SeqCst);
+                    order.lock().unwrap().push(me);
+                }
+            }
+        };
+        let other = thread::spawn(store(1));
+        store(0)();
+        other.join().unwrap();
+        SEEN.lock().unwrap().push(order.lock().unwrap().clone());
+    }
+    SEEN.lock().unwrap().clear();
+    in_parts("random-dfs", part, 1, journal, body);
+    let mut seen = std::mem::take(&mut *SEEN.lock().unwrap());
+    seen.dedup();
+    seen
+}
+
+#[test]
+fn a_random_search_in_parts_begins_anew_where_a_whole_one_does() {
+    let journal = folder("random").join("journal");
+    let whole = random_orders(u64::MAX, &journal);
+    let different: std::collections::BTreeSet<&Vec<u32>> = whole.iter().collect();
+    assert_eq!(different.len(), 70, "all orders of two times four stores");
+    for part in [7, 16, 33] {
+        assert!(random_orders(part, &journal) == whole, "parts of {part}");
+    }
+}
+
 #[test]
 fn failures_from_before_are_reported_again() {
     let journal = folder("failures").join("journal");

@@ -178,9 +178,10 @@ unsafe extern "C" fn recvmsg_(fd: c_int, message: usize, flags: c_int, pc: usize
 }
 
 unsafe extern "C" fn sendmsg_(fd: c_int, message: usize, flags: c_int, pc: usize) -> c_long {
+    let gives = gives(fd, flags);
+    let flags = if gives { flags | DONTWAIT } else { flags };
     let args = [fd as usize, message, flags as usize, 0, 0, 0];
-    if gives(fd, flags) {
-        let args = [fd as usize, message, (flags | DONTWAIT) as usize, 0, 0, 0];
+    if gives {
         return bit_by_bit(fd, 1, pc, |_| guard::call(number::SENDMSG, args));
     }
     // SAFETY: as above.
@@ -213,14 +214,14 @@ unsafe extern "C" fn sendto_(
     pc: usize,
 ) -> c_long {
     touched(buffer, size as c_long, false, pc);
-    let args = |done: usize, flags: c_int| {
-        [fd as usize, buffer + done, size - done, flags as usize, address, length]
-    };
-    if gives(fd, flags) {
-        return bit_by_bit(fd, size, pc, |done| guard::call(number::SENDTO, args(done, flags | DONTWAIT)));
+    let gives = gives(fd, flags);
+    let flags = if gives { flags | DONTWAIT } else { flags };
+    let args = |done: usize| [fd as usize, buffer + done, size - done, flags as usize, address, length];
+    if gives {
+        return bit_by_bit(fd, size, pc, |done| guard::call(number::SENDTO, args(done)));
     }
     // SAFETY: as above.
-    unsafe { on(fd, OUT, false, number::SENDTO, args(0, flags), pc) }
+    unsafe { on(fd, OUT, false, number::SENDTO, args(0), pc) }
 }
 
 unsafe extern "C" fn recv_(fd: c_int, buffer: usize, size: usize, flags: c_int, pc: usize) -> c_long {

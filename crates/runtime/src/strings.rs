@@ -2,11 +2,10 @@
 //! are accesses like any other.
 //!
 //! The runtime itself must not come in here. When it is packed into an object file, what it calls `memcpy` becomes
-//! `raddle_own_memcpy`, and `raddle_hook_memcpy` becomes `memcpy`; likewise the others.
+//! `raddle_own_memcpy` (`raddle_native::own`), and `raddle_hook_memcpy` becomes `memcpy`; likewise the others.
 
-use core::arch::naked_asm;
 use core::ffi::c_int;
-use raddle_native::access::{access, kept, place};
+use raddle_native::access::{access, kept, moment, place};
 
 pub(crate) fn touched(address: usize, size: usize, write: bool, pc: usize) {
     if size > 0 {
@@ -20,7 +19,7 @@ pub(crate) fn touched(address: usize, size: usize, write: bool, pc: usize) {
 /// There must be a string.
 pub(crate) unsafe fn length(text: usize, limit: usize) -> usize {
     // SAFETY: the caller says so.
-    (0..limit).find(|&at| unsafe { ((text + at) as *const u8).read() } == 0).unwrap_or(limit)
+    unsafe { real!(strnlen(usize, usize) -> usize)(text, limit) }
 }
 
 /// A string is read up to its end, or up to a limit: to where that is when nobody else can come in between any more. Gives
@@ -29,9 +28,10 @@ unsafe fn string_read(text: usize, limit: usize, pc: usize) -> usize {
     loop {
         // SAFETY: the caller says that there is a string.
         let size = unsafe { length(text, limit) };
+        let before = moment();
         touched(text, size.saturating_add(1).min(limit), false, pc);
         // SAFETY: as above.
-        if unsafe { length(text, limit) } == size {
+        if moment() == before || unsafe { length(text, limit) } == size {
             return size;
         }
     }
@@ -140,32 +140,4 @@ hook! {
     raddle_hook_strcat rdx => string_append;
     raddle_hook_strcmp rdx => string_compare;
     raddle_hook_strncmp rcx => string_compare_some;
-}
-
-macro_rules! own {
-    ($($name:ident: $($line:literal),*;)*) => {$(
-        #[doc = concat!("What the runtime calls instead of libc's: `", stringify!($name), "`.")]
-        ///
-        /// # Safety
-        /// As libc's.
-        #[unsafe(naked)]
-        #[cfg_attr(panic = "abort", unsafe(no_mangle))]
-        pub unsafe extern "C" fn $name() {
-            naked_asm!($($line),*)
-        }
-    )*};
-}
-
-own! {
-    raddle_own_memcpy: "mov rax, rdi", "mov rcx, rdx", "rep movsb", "ret";
-    raddle_own_memmove: "mov rax, rdi", "mov rcx, rdx", "mov r8, rdi", "sub r8, rsi", "cmp r8, rdx", "jb 2f",
-        "rep movsb", "ret",
-        // They overlap, and the end must be moved first.
-        "2:", "lea rdi, [rdi + rdx - 1]", "lea rsi, [rsi + rdx - 1]", "std", "rep movsb", "cld", "ret";
-    raddle_own_memset: "mov r8, rdi", "mov eax, esi", "mov rcx, rdx", "rep stosb", "mov rax, r8", "ret";
-    raddle_own_memcmp: "xor eax, eax", "xor ecx, ecx", "2:", "cmp rcx, rdx", "jae 3f", "movzx eax, byte ptr [rdi + rcx]",
-        "movzx r8d, byte ptr [rsi + rcx]", "inc rcx", "sub eax, r8d", "jz 2b", "ret", "3:", "xor eax, eax", "ret";
-    raddle_own_bcmp: "xor eax, eax", "xor ecx, ecx", "2:", "cmp rcx, rdx", "jae 3f", "mov al, [rdi + rcx]",
-        "sub al, [rsi + rcx]", "inc rcx", "test al, al", "jz 2b", "3:", "ret";
-    raddle_own_strlen: "xor eax, eax", "2:", "cmp byte ptr [rdi + rax], 0", "je 3f", "inc rax", "jmp 2b", "3:", "ret";
 }

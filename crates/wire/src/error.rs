@@ -88,11 +88,17 @@ impl fmt::Display for WireError {
                 "this {what} was made by a newer raddle (format version {found}; this one reads up \
                  to {readable}): update raddle"
             ),
-            WireError::Older { what, found, readable } => write!(
-                f,
-                "this {what} was made by an older raddle (format version {found}; this one reads \
-                 from {readable} on): find the failure again, or read it with the older raddle"
-            ),
+            WireError::Older { what, found, readable } => {
+                let again = match what {
+                    What::Hapset => "remove it, and learn the sets again",
+                    _ => "find the failure again, or read it with the older raddle",
+                };
+                write!(
+                    f,
+                    "this {what} was made by an older raddle (format version {found}; this one reads \
+                     from {readable} on): {again}"
+                )
+            }
             WireError::Truncated { what } => {
                 write!(f, "this {what} is truncated: its end is missing; copy all of it")
             }

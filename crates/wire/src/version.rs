@@ -42,8 +42,8 @@ versions! {
     FailureVersion of Failure: 1 to 1;
     /// Version of the report of a run.
     ReportVersion of Report: 1 to 3;
-    /// Version of the HaPSet file.
-    HapsetVersion of Hapset: 1 to 1;
+    /// Version of the HaPSet file. In the first one statements had no callers, so none of them would be met again.
+    HapsetVersion of Hapset: 2 to 2;
     /// Version of the journal of a search.
     JournalVersion of Journal: 1 to 1;
 }

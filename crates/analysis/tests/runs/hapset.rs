@@ -5,7 +5,9 @@ use crate::program::{Do, Program, Step, feed, run};
 use Do::*;
 use raddle_analysis::hapset::{Growth, Predecessors, pair};
 use raddle_model::objects::State;
-use raddle_model::{Event, HapSets, Kind, Mode, ObjectId, Op, Order, Outcome, Pair, Rng, SiteId, TaskId};
+use raddle_model::{
+    Event, HapSets, Kind, Mode, ObjectId, Op, Order, Outcome, Pair, Rng, SiteId, StatementId, TaskId,
+};
 use raddle_tiers::size;
 use std::collections::BTreeSet;
 
@@ -19,10 +21,11 @@ fn learn<'a>(events: impl IntoIterator<Item = &'a Event>) -> HapSets {
 /// The HaPSet of each statement, with `thr` left out: in the figures it tells nothing, since each statement
 /// belongs to one thread.
 fn printed(sets: &HapSets, names: &[(u32, &str)]) -> String {
-    let name =
-        |site: SiteId| names.iter().find(|(number, _)| *number == site.0).map_or("?", |(_, name)| name);
+    let name = |statement: StatementId| {
+        names.iter().find(|(number, _)| *number == statement.0).map_or("?", |(_, name)| name)
+    };
     let set = |(number, of): &(u32, &str)| {
-        let before = sets.iter().filter(|pair| pair.of == SiteId(*number)).map(|pair| name(pair.before));
+        let before = sets.iter().filter(|pair| pair.of == StatementId(*number)).map(|pair| name(pair.before));
         format!("{of}{{{}}}", before.collect::<Vec<_>>().join(","))
     };
     names.iter().map(set).collect::<Vec<_>>().join(" ")
@@ -118,7 +121,7 @@ fn figure_2_continuous_learning() {
 #[test]
 fn thr_is_the_order_of_creation() {
     let turns = |tasks: [u32; 2]| learn(&tasks.map(|task| event(task, Kind::Store, 0, 5)));
-    let of = |older| HapSets::from_iter([Pair { of: SiteId(5), older, before: SiteId(5) }]);
+    let of = |older| HapSets::from_iter([Pair { of: StatementId(5), older, before: StatementId(5) }]);
     assert_eq!(turns([1, 2]), of(false));
     assert_eq!(turns([7, 3]), of(true));
     assert_ne!(turns([1, 2]), turns([2, 1]));
@@ -154,6 +157,50 @@ fn a_wait_gives_its_mutex_back() {
     let names = [(1, "lock"), (2, "wait"), (3, "lock'"), (4, "notify"), (5, "unlock'")];
     // Waking takes the mutex after the notifier did. That it follows its notification is no order of its own.
     assert_eq!(printed(&learn(&events), &names), "lock{} wait{lock'} lock'{lock} notify{wait} unlock'{}");
+}
+
+/// An access to two words meets others in both of them: it is no lock.
+#[test]
+fn the_second_word_is_accessed_like_the_first() {
+    let both = |task, kind, site| {
+        let mut event = event(task, kind, 0, site);
+        event.op.second = ObjectId(1);
+        event
+    };
+    let names = [(1, "two"), (2, "second"), (3, "two'")];
+    let learned = |second| {
+        let one = event(2, second, 1, 2);
+        let events = [both(1, Kind::CellRead, 1), one, both(3, Kind::CellRead, 3)];
+        printed(&learn(&events), &names)
+    };
+    assert_eq!(learned(Kind::CellWrite), "two{} second{two} two'{second}");
+    // Reads commute, in the second word too.
+    assert_eq!(learned(Kind::CellRead), "two{} second{} two'{}");
+}
+
+/// Of an access to any memory its words tell what it met; and before it has happened it may meet anything.
+#[test]
+fn wide_accesses_are_told_by_their_words() {
+    let wide = |task, kind, site| {
+        let mut event = event(task, kind, 0, site);
+        event.op.object = ObjectId::NONE;
+        event
+    };
+    let events = [
+        wide(1, Kind::WideWrite, 1),
+        event(1, Kind::CellWrite, 0, 1),
+        event(1, Kind::CellWrite, 1, 1),
+        event(2, Kind::CellRead, 1, 2),
+        event(2, Kind::CellRead, 2, 3),
+    ];
+    assert_eq!(
+        printed(&learn(&events), &[(1, "copy"), (2, "meets"), (3, "misses")]),
+        "copy{} meets{copy} misses{}"
+    );
+    let meets = |a: &Event, b: &Event| pair(a.task, &a.op, b.task, &b.op).is_some();
+    assert!(meets(&events[4], &events[0]) && meets(&events[0], &events[4]));
+    assert!(!meets(&event(2, Kind::CellRead, 1, 2), &wide(1, Kind::WideRead, 1)));
+    assert!(!meets(&event(2, Kind::Lock, 1, 2), &events[0]));
 }
 
 /// The definition, without any bookkeeping: for each event and each other task, the last event of that task

@@ -34,6 +34,19 @@ impl Callers {
         Some(&call.callers)
     }
 
+    /// Calls `each` with every operation of a run, in order, and who called it as far as that is known.
+    pub(crate) fn each(&self, trace: &mut Trace, mut each: impl FnMut(&mut Op, Option<&Call>)) {
+        let mut at: BTreeMap<TaskId, usize> = BTreeMap::new();
+        for event in &mut trace.events {
+            let call = self.next(&mut at, event.task, &event.op);
+            each(&mut event.op, call);
+        }
+        for (task, op) in &mut trace.pending {
+            let call = self.next(&mut at, *task, op);
+            each(op, call);
+        }
+    }
+
     /// Puts the program's own places into a failure and what led to it.
     pub(crate) fn retell(
         &self,
@@ -42,16 +55,10 @@ impl Callers {
         trace: &mut Trace,
         objects: &mut [ObjectInfo],
     ) {
-        let mut at: BTreeMap<TaskId, usize> = BTreeMap::new();
-        let mut waits = Vec::new();
-        for event in &mut trace.events {
-            event.op.site = self.next(native, &mut at, event.task, &event.op);
-        }
-        for (task, op) in &mut trace.pending {
-            let before = op.site;
-            op.site = self.next(native, &mut at, *task, op);
-            waits.push((before, op.site));
-        }
+        let before: Vec<SiteId> = trace.pending.iter().map(|(_, op)| op.site).collect();
+        self.each(trace, |op, call| op.site = call.map_or(op.site, |call| own(native, call)));
+        let after = trace.pending.iter().map(|(_, op)| op.site);
+        let waits: Vec<(SiteId, SiteId)> = before.into_iter().zip(after).collect();
         let mut used: BTreeMap<SiteId, usize> = BTreeMap::new();
         for site in &mut failure.sites {
             let count = used.entry(*site).or_default();
@@ -67,23 +74,22 @@ impl Callers {
         }
     }
 
-    /// The place of a task's next operation. Waking up stands where the waiting stood.
-    fn next(&self, native: &NativeTarget, at: &mut BTreeMap<TaskId, usize>, task: TaskId, op: &Op) -> SiteId {
-        let Some(calls) = self.arrivals.get(&task) else { return op.site };
+    /// Who called a task's next operation. Waking up stands where the waiting stood.
+    fn next(&self, at: &mut BTreeMap<TaskId, usize>, task: TaskId, op: &Op) -> Option<&Call> {
+        let calls = self.arrivals.get(&task)?;
         let index = at.entry(task).or_default();
         let last = index.checked_sub(1).and_then(|last| calls.get(last)).filter(|call| call.site == op.site);
-        if let Some(call) = last.filter(|_| op.kind == Kind::Wake) {
-            return own(native, call);
+        if last.is_some() && op.kind == Kind::Wake {
+            return last;
         }
         // Some announcements have no event of their own: they are passed over.
         let ahead = calls.iter().skip(*index).take(AHEAD_MAX).position(|call| call.site == op.site);
-        match (ahead, last) {
-            (Some(ahead), _) => {
+        match ahead {
+            Some(ahead) => {
                 *index += ahead + 1;
-                own(native, &calls[*index - 1])
+                calls.get(*index - 1)
             }
-            (None, Some(call)) => own(native, call),
-            (None, None) => op.site,
+            None => last,
         }
     }
 

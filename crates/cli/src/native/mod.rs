@@ -4,6 +4,7 @@ mod backend;
 pub(crate) mod callers;
 mod checkpoints;
 pub(crate) mod found;
+pub(crate) mod hapsets;
 mod isolation;
 mod log;
 mod sampling;

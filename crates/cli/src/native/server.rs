@@ -9,7 +9,8 @@ use crate::problem::Problem;
 use raddle_explore::target::TargetError;
 use raddle_model::Plan;
 use raddle_native::server::{
-    ALONE, BIND_NOW, CAPTURED, FROM_MAIN, REPLY, REQUEST, SHARING, VARIABLE, reply, request,
+    ALONE, BIND_NOW, BROKEN_OFF, CAPTURED, FROM_MAIN, REPLY, REQUEST, RESET, SHARING, VARIABLE, reply,
+    request,
 };
 use raddle_symbols::Module;
 use raddle_wire::plan;
@@ -21,7 +22,7 @@ use std::ops::Range;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// What is run, and how.
@@ -91,14 +92,37 @@ const START: Duration = Duration::from_secs(20);
 /// How often we look whether somebody asks us to end.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// How long a server that says no more may take to end.
+const END: Duration = Duration::from_secs(2);
+
+/// How often in a row another server is made before the first word of it.
+const RESTARTS_MAX: u32 = 8;
+
 /// A program that waits for plans. It ends when this is dropped.
 pub(super) struct Server {
-    child: Child,
-    stream: BufReader<UnixStream>,
-    hang: Duration,
-    beginning: Beginning,
+    process: Process,
+    program: Program,
     // Flags of all its requests.
     flags: u32,
+    asked: Asked,
+    // How often it was made anew since it last said something.
+    restarts: u32,
+}
+
+/// What was asked for last.
+#[derive(Default)]
+struct Asked {
+    kind: u32,
+    plan: Vec<u8>,
+    /// Runs that nothing was heard of yet; of a search its number, and where it begins.
+    runs: Range<u64>,
+    flags: u32,
+}
+
+/// The program as it was started.
+struct Process {
+    child: Child,
+    stream: BufReader<UnixStream>,
     stdout: PathBuf,
     stderr: PathBuf,
     // Holds the socket and what the program writes; removed at the end.
@@ -118,6 +142,11 @@ impl Reply {
     pub(super) fn is_aside(&self) -> bool {
         matches!(self.kind, reply::ALONE | reply::MOVED)
     }
+
+    /// Whether it says what came of one.
+    fn is_of_run(&self) -> bool {
+        matches!(self.kind, reply::REPORT | reply::DIED | reply::HANGS)
+    }
 }
 
 fn error(message: impl Into<String>) -> TargetError {
@@ -128,9 +157,8 @@ fn io_error(what: &str) -> impl Fn(io::Error) -> TargetError {
     move |cause| error(format!("{what}: {cause}"))
 }
 
-impl Server {
-    /// Starts a program.
-    pub(super) fn start(program: &Program) -> Result<Server, TargetError> {
+impl Process {
+    fn start(program: &Program) -> Result<Process, TargetError> {
         let directory = tempfile::Builder::new().prefix("raddle-").tempdir();
         let directory = directory.map_err(io_error("no temporary directory"))?;
         let at = |name: &str| directory.path().join(name);
@@ -156,29 +184,92 @@ impl Server {
         let mut started = Started { child: Some(child) };
         let stream = started.accept(&listener, program)?;
         let child = started.child.take().expect("it has just been started");
-        let (hang, beginning) = (program.hang, program.beginning.clone());
         // Reports of quick runs come many at a time.
         let stream = BufReader::with_capacity(1 << 16, stream);
-        let flags = CAPTURED | program.backend.flags() | if program.sharing { SHARING } else { 0 };
-        let mut server =
-            Server { child, stream, hang, beginning, flags, stdout, stderr, _directory: directory };
-        let ready = server.receive()?;
-        if ready.kind != reply::READY {
-            return Err(server.unfit(&ready));
+        let mut process = Process { child, stream, stdout, stderr, _directory: directory };
+        match process.hear(false) {
+            Ok(Some(reply)) if reply.kind == reply::READY => Ok(process),
+            Ok(reply) => Err(unfit(&reply.map_or_else(Vec::new, |reply| reply.bytes))),
+            Err(_) => {
+                let status = process.status();
+                Err(process.gone(status))
+            }
         }
-        Ok(server)
     }
 
-    fn unfit(&self, reply: &Reply) -> TargetError {
-        let why = String::from_utf8_lossy(&reply.bytes);
-        error(format!(
-            "the program cannot be controlled here: {why}. `raddle doctor` says what works on this machine"
-        ))
+    /// What it says next; none if somebody asks us to end before it says anything.
+    fn hear(&mut self, until_asked: bool) -> io::Result<Option<Reply>> {
+        let mut head = [0u8; REPLY];
+        if !self.fill(&mut head, until_asked)? {
+            return Ok(None);
+        }
+        let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let mut bytes = vec![0; word(4) as usize];
+        self.fill(&mut bytes, false)?;
+        let run = u64::from(word(12)) | u64::from(word(16)) << 32;
+        Ok(Some(Reply { kind: word(0), status: word(8) as i32, run, bytes }))
     }
 
-    /// Asks for a run in full.
-    pub(super) fn record(&mut self, plan: &Plan) -> Result<(), TargetError> {
-        self.send(request::RECORD, &plan::encode(plan), 0..1, Isolation::Fork.flags())
+    /// Reads as much as fits. False, and nothing was read, if somebody asks us to end before.
+    fn fill(&mut self, buffer: &mut [u8], until_asked: bool) -> io::Result<bool> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.stream.read(&mut buffer[filled..]) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(more) => filled += more,
+                Err(cause) if matches!(cause.kind(), WouldBlock | TimedOut | Interrupted) => {
+                    if until_asked && filled == 0 && interrupt::is_asked() {
+                        return Ok(false);
+                    }
+                }
+                Err(cause) => return Err(cause),
+            }
+        }
+        Ok(true)
+    }
+
+    /// How it has ended, now that it says no more; none if it has not.
+    fn status(&mut self) -> Option<ExitStatus> {
+        let begun = Instant::now();
+        loop {
+            match self.child.try_wait() {
+                Ok(None) if begun.elapsed() < END => std::thread::sleep(Duration::from_millis(1)),
+                status => return status.ok().flatten(),
+            }
+        }
+    }
+
+    fn gone(&self, status: Option<ExitStatus>) -> TargetError {
+        let how = status.map_or_else(String::new, |status| format!(" ({status})"));
+        let said = std::fs::read(&self.stderr).unwrap_or_default();
+        let said = String::from_utf8_lossy(&said);
+        error(format!("the program's server has gone{how}. It said: {}", said.trim()))
+    }
+}
+
+fn unfit(why: &[u8]) -> TargetError {
+    let why = String::from_utf8_lossy(why);
+    error(format!(
+        "the program cannot be controlled here: {why}. `raddle doctor` says what works on this machine"
+    ))
+}
+
+impl Server {
+    /// Starts a program.
+    pub(super) fn start(program: &Program) -> Result<Server, TargetError> {
+        let process = Process::start(program)?;
+        let flags = CAPTURED | program.backend.flags() | if program.sharing { SHARING } else { 0 };
+        Ok(Server { process, program: program.clone(), flags, asked: Asked::default(), restarts: 0 })
+    }
+
+    /// A run in full: what it tells, and what it has written.
+    pub(super) fn record(&mut self, plan: &Plan) -> Result<(Reply, [Vec<u8>; 2]), TargetError> {
+        self.send(request::RECORD, plan::encode(plan), 0..1, Isolation::Fork.flags())?;
+        let reply = self.receive()?;
+        let output = self.output();
+        let done = self.receive()?;
+        assert!(done.kind == reply::DONE, "raddle bug: one run was asked for and there is more");
+        Ok((reply, output))
     }
 
     /// Asks for a run of a search, from a checkpoint or from the beginning.
@@ -192,7 +283,7 @@ impl Server {
     ) -> Result<(), TargetError> {
         let flags = how.0.of_search().flags() | how.1.flags() | if alone { ALONE } else { 0 };
         let since = since.map_or(0, |points| u64::from(points) + 1);
-        self.send(request::SEARCH, &plan::encode(plan), number..since, flags)
+        self.send(request::SEARCH, plan::encode(plan), number..since, flags)
     }
 
     /// Asks for runs.
@@ -202,22 +293,37 @@ impl Server {
         runs: Range<u64>,
         isolation: Isolation,
     ) -> Result<(), TargetError> {
-        self.send(request::SAMPLE, &plan::encode(plan), runs, isolation.flags())
+        self.send(request::SAMPLE, plan::encode(plan), runs, isolation.flags())
     }
 
     /// Asks to leave out the rest.
     pub(super) fn stop(&mut self) -> Result<(), TargetError> {
-        self.send(request::STOP, &[], 0..0, Isolation::Fork.flags())
+        self.asked.runs.start = self.asked.runs.end;
+        let stop = Asked { kind: request::STOP, flags: Isolation::Fork.flags(), ..Asked::default() };
+        if self.write(&stop).is_err() { self.again() } else { Ok(()) }
     }
 
-    fn send(&mut self, kind: u32, plan: &[u8], runs: Range<u64>, flags: u32) -> Result<(), TargetError> {
-        let (from_main, entry) = match self.beginning {
+    fn send(&mut self, kind: u32, plan: Vec<u8>, runs: Range<u64>, flags: u32) -> Result<(), TargetError> {
+        self.asked = Asked { kind, plan, runs, flags };
+        if self.write_asked().is_err() { self.again() } else { Ok(()) }
+    }
+
+    fn write_asked(&mut self) -> io::Result<()> {
+        let asked = std::mem::take(&mut self.asked);
+        let written = self.write(&asked);
+        self.asked = asked;
+        written
+    }
+
+    fn write(&mut self, asked: &Asked) -> io::Result<()> {
+        let (from_main, entry) = match self.program.beginning {
             Beginning::Process => (0, 0),
             Beginning::Main => (FROM_MAIN, 0),
             Beginning::Entry(_, offset) => (FROM_MAIN, offset),
         };
+        let Asked { kind, plan, runs, flags } = asked;
         let flags = self.flags | from_main | flags;
-        let hang_ms = u32::try_from(self.hang.as_millis()).unwrap_or(u32::MAX);
+        let hang_ms = u32::try_from(self.program.hang.as_millis()).unwrap_or(u32::MAX);
         let mut message = Vec::with_capacity(REQUEST + plan.len());
         message.extend(kind.to_le_bytes());
         message.extend((plan.len() as u32).to_le_bytes());
@@ -227,7 +333,28 @@ impl Server {
         message.extend(flags.to_le_bytes());
         message.extend(entry.to_le_bytes());
         message.extend(plan);
-        self.stream.get_mut().write_all(&message).map_err(|_| self.gone())
+        self.process.stream.get_mut().write_all(&message)
+    }
+
+    /// Makes another server in the place of one that says no more, if that had to break off, and asks again for what
+    /// nothing was heard of.
+    fn again(&mut self) -> Result<(), TargetError> {
+        loop {
+            let status = self.process.status();
+            let broken_off = status.and_then(|status| status.code()) == Some(BROKEN_OFF);
+            if !broken_off || self.restarts == RESTARTS_MAX {
+                return Err(self.process.gone(status));
+            }
+            self.restarts += 1;
+            self.process = Process::start(&self.program)?;
+            // Whoever cannot tell of a run again and again is not to do it in one process with others.
+            if self.restarts > 1 {
+                self.asked.flags &= !RESET;
+            }
+            if self.write_asked().is_ok() {
+                return Ok(());
+            }
+        }
     }
 
     /// What the server says next.
@@ -245,47 +372,27 @@ impl Server {
     }
 
     fn hear(&mut self, until_asked: bool) -> Result<Option<Reply>, TargetError> {
-        let mut head = [0u8; REPLY];
-        if !self.fill(&mut head, until_asked)? {
-            return Ok(None);
-        }
-        let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-        let mut bytes = vec![0; word(4) as usize];
-        self.fill(&mut bytes, false)?;
-        let run = u64::from(word(12)) | u64::from(word(16)) << 32;
-        let reply = Reply { kind: word(0), status: word(8) as i32, run, bytes };
-        if reply.kind == reply::UNFIT { Err(self.unfit(&reply)) } else { Ok(Some(reply)) }
-    }
-
-    /// Reads as much as fits. False, and nothing was read, if somebody asks us to end before.
-    fn fill(&mut self, buffer: &mut [u8], until_asked: bool) -> Result<bool, TargetError> {
-        let mut filled = 0;
-        while filled < buffer.len() {
-            match self.stream.read(&mut buffer[filled..]) {
-                Ok(0) => return Err(self.gone()),
-                Ok(more) => filled += more,
-                Err(cause) if matches!(cause.kind(), WouldBlock | TimedOut | Interrupted) => {
-                    if until_asked && filled == 0 && interrupt::is_asked() {
-                        return Ok(false);
-                    }
+        loop {
+            let Ok(reply) = self.process.hear(until_asked) else {
+                self.again()?;
+                continue;
+            };
+            if let Some(reply) = &reply {
+                self.restarts = 0;
+                if reply.kind == reply::UNFIT {
+                    return Err(unfit(&reply.bytes));
                 }
-                Err(_) => return Err(self.gone()),
+                if self.asked.kind != request::SEARCH && reply.is_of_run() {
+                    self.asked.runs.start = reply.run + 1;
+                }
             }
+            return Ok(reply);
         }
-        Ok(true)
-    }
-
-    fn gone(&mut self) -> TargetError {
-        let status = self.child.try_wait().ok().flatten();
-        let how = status.map_or_else(String::new, |status| format!(" ({status})"));
-        let said = std::fs::read(&self.stderr).unwrap_or_default();
-        let said = String::from_utf8_lossy(&said);
-        error(format!("the program's server has gone{how}. It said: {}", said.trim()))
     }
 
     /// What the last run wrote to standard output and to standard error.
     pub(super) fn output(&self) -> [Vec<u8>; 2] {
-        [&self.stdout, &self.stderr].map(|file| std::fs::read(file).unwrap_or_default())
+        [&self.process.stdout, &self.process.stderr].map(|file| std::fs::read(file).unwrap_or_default())
     }
 }
 
@@ -331,7 +438,7 @@ impl Drop for Started {
     }
 }
 
-impl Drop for Server {
+impl Drop for Process {
     fn drop(&mut self) {
         end(&mut self.child);
     }

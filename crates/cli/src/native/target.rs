@@ -1,6 +1,7 @@
 //! A native program as something that explorers can run.
 
 use super::callers::Callers;
+use super::hapsets::Hapsets;
 use super::isolation::{Alone, Isolation};
 use super::log::Log;
 use super::server::{Program, Reply, Server};
@@ -34,7 +35,7 @@ const CHECK_FIRST: u64 = 32;
 /// that depends on addresses does not repeat, and is found out by that.
 pub(crate) struct NativeTarget {
     program: Program,
-    samplers: Vec<Server>,
+    pub(super) samplers: Vec<Server>,
     recorder: Server,
     /// Files whose code was run, by number.
     modules: Vec<PathBuf>,
@@ -48,9 +49,11 @@ pub(crate) struct NativeTarget {
     alone: Alone,
     /// What all runs were.
     runs_digest: Wide,
-    log: Option<Log>,
+    pub(super) log: Option<Log>,
     /// The last run of a search that each of the samplers has done.
     trails: Vec<Trail>,
+    /// If HaPSets are wanted: what is known of statements.
+    pub(super) hapsets: Option<Hapsets>,
 }
 
 impl NativeTarget {
@@ -79,7 +82,20 @@ impl NativeTarget {
             runs_digest: Wide::START,
             log: None,
             trails: Vec::new(),
+            hapsets: None,
         })
+    }
+
+    /// The same with HaPSets in what is learned of each run.
+    #[must_use]
+    pub(crate) fn with_hapsets(mut self, wanted: bool) -> NativeTarget {
+        self.hapsets = wanted.then(Hapsets::default);
+        self
+    }
+
+    /// What is known of statements, if HaPSets are wanted.
+    pub(crate) fn hapsets(&self) -> Option<&Hapsets> {
+        self.hapsets.as_ref()
     }
 
     /// The same with a line in a file for each run.
@@ -139,6 +155,12 @@ impl NativeTarget {
         (site != SiteId::UNKNOWN).then_some((module, offset))
     }
 
+    /// The functions at a site, the innermost inlined one first.
+    pub(super) fn frames(&self, site: SiteId) -> Vec<raddle_symbols::Frame> {
+        let Some((module, offset)) = self.address(site) else { return Vec::new() };
+        self.symbols.borrow_mut().frames_of_return(module, offset)
+    }
+
     pub(super) fn know(&mut self, modules: &[String]) {
         if modules.len() > self.modules.len() {
             let path = |path: &String| {
@@ -188,8 +210,21 @@ impl NativeTarget {
         Ok((digest, report.recorded, report.since))
     }
 
+    /// What a reply says of a run that was recorded, and who called what in it.
+    pub(super) fn recorded(&mut self, reply: &Reply, plan: &Plan) -> Result<(Run, Callers), TargetError> {
+        let (digest, recorded, _) = self.digest(reply, 0, plan.seed)?;
+        let Some(mut recorded) = recorded else {
+            let (trace, objects, tasks) = (Trace::default(), Vec::new(), Vec::new());
+            return Ok((Run { digest, trace, objects, tasks }, Callers::default()));
+        };
+        self.know(&recorded.modules);
+        let callers = Callers::of(&mut recorded);
+        let Recorded { trace, objects, tasks, .. } = recorded;
+        Ok((Run { digest, trace, objects, tasks }, callers))
+    }
+
     /// The status is a hash of what the run wrote, if that was asked for.
-    fn digest_more(&mut self, digest: &Digest, status: i32) {
+    pub(super) fn digest_more(&mut self, digest: &Digest, status: i32) {
         let mut label = mix(digest.run, digest.steps);
         if let Verdict::Failed(failure) = &digest.verdict {
             let mixed = mix(label, failure.kind as u64);
@@ -401,27 +436,20 @@ fn cycle(edges: Vec<report::Edge>) -> CycleFound {
 
 impl Target for NativeTarget {
     fn run(&mut self, plan: &Plan) -> Result<Run, TargetError> {
-        self.recorder.record(plan)?;
-        let reply = self.recorder.receive()?;
-        let (digest, recorded, _) = self.digest(&reply, 0, plan.seed)?;
-        self.output = self.recorder.output();
-        let done = self.recorder.receive()?;
-        assert!(done.kind == reply::DONE, "raddle bug: one run was asked for and there is more");
-        let (trace, objects, tasks) = match recorded {
-            Some(mut recorded) => {
-                self.know(&recorded.modules);
-                // A run of a search that is worth a report is run again for it.
-                if !matches!(plan.tail, Tail::Steps(Steps { run_on: true, .. })) {
-                    self.callers.insert(digest.fingerprint, Callers::of(&mut recorded));
-                }
-                (recorded.trace, recorded.objects, recorded.tasks)
-            }
-            None => (Trace::default(), Vec::new(), Vec::new()),
-        };
-        Ok(Run { digest, trace, objects, tasks })
+        let (reply, output) = self.recorder.record(plan)?;
+        self.output = output;
+        let (run, callers) = self.recorded(&reply, plan)?;
+        // A run of a search that is worth a report is run again for it.
+        if !matches!(plan.tail, Tail::Steps(Steps { run_on: true, .. })) {
+            self.callers.insert(run.digest.fingerprint, callers);
+        }
+        Ok(run)
     }
 
     fn sample(&mut self, plan: &Plan, runs: Range<u64>, sink: &mut dyn Sink) -> Result<(), TargetError> {
+        if self.hapsets.is_some() {
+            return self.sample_told(plan, runs, sink);
+        }
         let mut samplers = std::mem::take(&mut self.samplers);
         let isolation = self.program.isolation;
         let result = sampling::sample(&mut samplers, plan, runs, isolation, |reply| {
@@ -448,6 +476,9 @@ impl Target for NativeTarget {
     }
 
     fn search(&mut self, search: Box<dyn Searcher>, runs: Range<u64>) -> Result<Searched, TargetError> {
+        if self.hapsets.is_some() {
+            return self.search_told(search, runs);
+        }
         let mut samplers = std::mem::take(&mut self.samplers);
         let workers = if search.shares() { samplers.len() } else { 1 };
         let result = searching::search(self, &mut samplers[..workers], search, runs);
@@ -457,8 +488,7 @@ impl Target for NativeTarget {
 
     fn place(&self, site: SiteId) -> Place {
         let Some((module, offset)) = self.address(site) else { return Place::default() };
-        let frames = self.symbols.borrow_mut().frames_of_return(module, offset);
-        match frames.into_iter().next() {
+        match self.frames(site).into_iter().next() {
             Some(frame) if frame.has_line() => {
                 Place { file: frame.file, line: frame.line, column: frame.column, function: frame.function }
             }

@@ -9,6 +9,7 @@ mod campaigns;
 mod checkpoints;
 mod classes;
 mod determinism;
+mod hapsets;
 mod isolation;
 mod late;
 mod left;

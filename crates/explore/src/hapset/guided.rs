@@ -15,7 +15,7 @@ use crate::path::{Path, Pending};
 use crate::systematic::{Next, Request, Search};
 use raddle_analysis::hapset::pair;
 use raddle_model::plan::Step;
-use raddle_model::{Dice, Kind, Pair, Plan, Rng, SiteId, TaskId, Trace, Verdict};
+use raddle_model::{Dice, Kind, Op, Pair, Plan, Rng, StatementId, TaskId, Trace, Verdict};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Runs that are put off for one order of two statements; more are left out.
@@ -85,7 +85,7 @@ pub struct Guided {
     tried: BTreeMap<Pair, u32>,
     put_off: VecDeque<PutOff>,
     /// Values that were chosen: the statement at which the step began, which choice of it, the value.
-    values: BTreeSet<(SiteId, usize, u32)>,
+    values: BTreeSet<(StatementId, usize, u32)>,
 }
 
 impl Guided {
@@ -130,11 +130,18 @@ impl Guided {
                 let stop = &self.path.stops[earlier];
                 // The end of the process is no access; but it cuts off whatever was left to do.
                 let end = (stop.op.kind == Kind::End).then_some(Pair {
-                    of: stop.op.site,
+                    of: stop.op.site.into(),
                     older: stop.task < later.task,
-                    before: later.op.site,
+                    before: later.op.site.into(),
                 });
-                let Some(pair) = pair(stop.task, &stop.op, later.task, &later.op).or(end) else { continue };
+                let rivals = accesses(trace, earlier, &stop.op);
+                let own = match later.step {
+                    Some(step) => accesses(trace, step, &later.op),
+                    None => vec![later.op],
+                };
+                let mut pairs = rivals.iter().flat_map(|a| own.iter().map(move |b| (a, b)));
+                let seen = pairs.find_map(|(a, b)| pair(stop.task, a, later.task, b));
+                let Some(pair) = seen.or(end) else { continue };
                 if !self.known.contains(&pair)
                     && earlier >= self.floor
                     && self.path.is_possible_without(earlier, &later, plan, trace)
@@ -199,9 +206,10 @@ impl Guided {
         let number = self.nodes.len() - 1;
         let (stop, choices) = (&self.path.stops[number], self.path.choices(number));
         for (at, &(arity, _)) in choices.iter().enumerate().rev() {
-            let tried = self.values.range((stop.op.site, at, 0)..=(stop.op.site, at, u32::MAX)).count();
+            let statement = stop.op.site.into();
+            let tried = self.values.range((statement, at, 0)..=(statement, at, u32::MAX)).count();
             for value in (0..arity).take(if tried < VALUES_MAX { VALUES_MAX } else { 0 }) {
-                if self.values.insert((stop.op.site, at, value)) {
+                if self.values.insert((statement, at, value)) {
                     let before = choices[..at].iter().map(|&(_, value)| value);
                     return Some(before.chain([value]).collect());
                 }
@@ -297,6 +305,18 @@ impl Guided {
     }
 }
 
+/// What a step has accessed: of an access to any memory, the words that it was.
+fn accesses(trace: &Trace, step: usize, op: &Op) -> Vec<Op> {
+    if !op.is_wide() {
+        return vec![*op];
+    }
+    let picks = &trace.log.picks;
+    let begin = picks[step - 1].event as usize;
+    let end = picks.get(step).map_or(trace.events.len(), |next| next.event as usize);
+    let words = trace.events[begin..end].iter().map(|event| event.op);
+    words.filter(|word| word.is_memory() && !word.is_wide() && word.site == op.site).collect()
+}
+
 impl Search for Guided {
     fn next(&mut self, _: usize, request: &mut Request) -> Next {
         Next::if_any(self.ask(request))
@@ -317,7 +337,7 @@ impl Search for Guided {
         for number in old..self.path.stops.len() {
             let stop = &self.path.stops[number];
             for (at, &(_, value)) in self.path.choices(number).iter().enumerate() {
-                self.values.insert((stop.op.site, at, value));
+                self.values.insert((stop.op.site.into(), at, value));
             }
             let name = self.path.names[stop.task.index()];
             let before = number.checked_sub(1);

@@ -1,24 +1,24 @@
 //! What a guided search knows: what its own runs have shown, and what was saved by others.
 
 use raddle_analysis::hapset;
-use raddle_model::{HapSets, Pair, SiteId, Statement, Trace};
+use raddle_model::{HapSets, Pair, Statement, StatementId, Trace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-/// Names a site by what the source says.
-type Describe = Arc<dyn Fn(SiteId) -> Statement + Send + Sync>;
+/// Names a statement by what the source says.
+type Describe = Arc<dyn Fn(StatementId) -> Statement + Send + Sync>;
 
-/// Learned sets. Sites get their numbers from a process, and a run must show a site before its number is
+/// Learned sets. Statements get their numbers from a process, and a run must show one before its number is
 /// known; so saved sets come to count one by one.
 #[derive(Clone, Default)]
 pub struct Known {
     sets: HapSets,
     saved: Vec<Pair<Statement>>,
     describe: Option<Describe>,
-    // The sites that runs have shown, by statement and by number.
-    sites: BTreeMap<Statement, Vec<SiteId>>,
-    seen: BTreeSet<SiteId>,
+    // The statements that runs have shown, by name and by number.
+    numbers: BTreeMap<Statement, Vec<StatementId>>,
+    seen: BTreeSet<StatementId>,
 }
 
 impl fmt::Debug for Known {
@@ -28,10 +28,10 @@ impl fmt::Debug for Known {
 }
 
 impl Known {
-    /// Begins with sets that were saved; `describe` is what a site was called when that was done.
+    /// Begins with sets that were saved; `describe` is what a statement was called when that was done.
     pub fn saved(
         sets: &HapSets<Statement>,
-        describe: impl Fn(SiteId) -> Statement + Send + Sync + 'static,
+        describe: impl Fn(StatementId) -> Statement + Send + Sync + 'static,
     ) -> Known {
         Known {
             saved: sets.iter().cloned().collect(),
@@ -55,21 +55,22 @@ impl Known {
         self.sets.merge(hapset::of_trace(trace).iter().copied());
     }
 
-    /// A run has shown these sites, however it ended.
+    /// A run has shown these statements, however it ended.
     pub fn look(&mut self, trace: &Trace) {
         let Some(describe) = &self.describe else { return };
         let events = trace.events.iter().map(|event| event.op.site);
         let mut new = false;
         for site in events.chain(trace.pending.iter().map(|(_, op)| op.site)) {
-            if self.seen.insert(site) {
-                self.sites.entry(describe(site)).or_default().push(site);
+            let number = site.into();
+            if self.seen.insert(number) {
+                self.numbers.entry(describe(number)).or_default().push(number);
                 new = true;
             }
         }
         if !new {
             return;
         }
-        let of = |statement: &Statement| self.sites.get(statement).map_or(&[][..], Vec::as_slice);
+        let of = |statement: &Statement| self.numbers.get(statement).map_or(&[][..], Vec::as_slice);
         for Pair { of: later, older, before } in &self.saved {
             for &later in of(later) {
                 for &before in of(before) {

@@ -5,9 +5,11 @@
 
 mod guided;
 mod known;
+mod statements;
 
 pub use guided::{Guided, Under};
 pub use known::Known;
+pub use statements::Statements;
 
 use crate::systematic::Systematic;
 use raddle_model::Plan;

@@ -7,7 +7,7 @@ use raddle_model::{Choice, Decision, Divergence, Pick, Plan, Policy, Tail, Trace
 use raddle_policy::Planned;
 use raddle_toy::Instr::{Load, Store, Yield};
 use raddle_toy::{Machine, Object, Program, ToyRun, ToyTarget, Val};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 type Interleaving = Vec<(bool, u32)>;
 
@@ -96,6 +96,28 @@ fn random_dfs_runs_every_interleaving_once_in_another_order() {
         if plain == random { Ok(()) } else { Err(String::from("other interleavings")) }
     });
     assert!(moved);
+}
+
+/// Depth first the first decisions are the last to change. With restarts the 17th run begins in another way, and so do
+/// more and more; and still each interleaving is run once.
+#[test]
+fn random_dfs_begins_anew() {
+    let stores = vec![Store(0, Val::Const(1)); 6];
+    let program = Program::flat(vec![Object::Atomic(0)], vec![stores.clone(), stores]);
+    let interleavings = |dfs: Dfs| -> Vec<Interleaving> {
+        let (found, exhausted) = search(&program, &everywhere(), dfs, 10_000);
+        assert_eq!(exhausted, Exhausted::Yes);
+        found.iter().map(|run| key(&run.trace.schedule.decisions)).collect()
+    };
+    let beginnings = |runs: &[Interleaving]| -> usize {
+        runs.iter().map(|decisions| &decisions[..5]).collect::<BTreeSet<_>>().len()
+    };
+    let (plain, random) = (interleavings(Dfs::new()), interleavings(Dfs::shuffled(5)));
+    assert_eq!((plain.len(), random.len()), (6_435, 6_435));
+    assert_eq!(random.iter().collect::<BTreeSet<_>>().len(), 6_435);
+    assert_eq!(beginnings(&plain[..100]), 1);
+    assert_eq!([16, 17].map(|runs| beginnings(&random[..runs])), [1, 2]);
+    assert!(beginnings(&random[..100]) > 4);
 }
 
 #[test]

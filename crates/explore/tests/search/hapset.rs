@@ -5,7 +5,7 @@ use raddle_analysis::hapset::of_trace;
 use raddle_explore::Exhausted;
 use raddle_explore::hapset::{Guided, Known, Under};
 use raddle_explore::target::Target;
-use raddle_model::{HapSets, Plan, SiteId, SpinMode, Statement, Verdict};
+use raddle_model::{HapSets, Plan, SiteId, SpinMode, Statement, StatementId, Verdict};
 use raddle_toy::Instr::{AssertNot, JumpIf, Load, Lock, Store, Unlock, Yield};
 use raddle_toy::{How, Object, Program, ToyRun, ToyTarget, Val, site_of};
 use std::collections::BTreeSet;
@@ -49,7 +49,7 @@ fn figure_2_takes_two_runs() {
     assert_eq!(exhausted, Exhausted::Within(String::from("as far as HaPSets tell them apart")));
     let (f, g, b, c) = (site_of(1, 0), site_of(1, 1), site_of(2, 0), site_of(2, 1));
     let pairs = |run: &Explored| -> Vec<(SiteId, SiteId)> {
-        of_trace(&run.trace).iter().map(|pair| (pair.of, pair.before)).collect()
+        of_trace(&run.trace).iter().map(|pair| (SiteId(pair.of.0), SiteId(pair.before.0))).collect()
     };
     assert_eq!(pairs(&runs[0]), [(b, f), (c, g)], "HaPSet[c] = {{g}}, HaPSet[b] = {{f}}");
     assert_eq!(pairs(&runs[1]), [(f, b), (g, c), (b, f), (c, g)], "and HaPSet[g] = {{c}}, HaPSet[f] = {{b}}");
@@ -148,7 +148,7 @@ fn saved_sets_are_not_tried_again() {
     let (runs, _) = guided(&program, &everywhere(), 0, Under::Dpor);
     assert_eq!(runs.len(), 2);
     let target = ToyTarget::new(program.clone());
-    let name = move |site: SiteId| Statement::at(&target.place(site), &[]);
+    let name = move |number: StatementId| Statement::at(&target.place(SiteId(number.0)), &[]);
     let saved: HapSets<Statement> = runs
         .iter()
         .flat_map(|run| of_trace(&run.trace).iter().map(|pair| pair.map(&name)).collect::<Vec<_>>())

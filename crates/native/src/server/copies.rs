@@ -66,7 +66,7 @@ pub(super) fn one(request: &Request, number: u64, outbox: &mut Outbox) -> Option
 /// One run in a process of its own. True in that.
 pub(super) fn alone(number: u64, flags: u32, hang_ms: u32, outbox: &mut Outbox) -> bool {
     let shared = shared::get().expect("raddle bug: no shared memory");
-    shared.empty();
+    shared.begin_run();
     rewind(flags & CAPTURED != 0);
     let Some(child) = copy(outbox) else { return true };
     let (status, hangs) = finished(child, hang_ms, shared);
@@ -222,8 +222,8 @@ fn wait(child: isize, hang_ms: u32, shared: &Shared) -> (i32, bool) {
         == INTERRUPTED
     {
         let now = shared.beats.load(Ordering::Relaxed);
-        let idle = shared.idle.load(Ordering::Relaxed) != 0;
-        silent = if now == beats && !idle { silent + SLICE_MS } else { 0 };
+        // The controller may be slow to listen, and to ask: that is no hang.
+        silent = if now == beats && !shared.is_talking() { silent + SLICE_MS } else { 0 };
         beats = now;
         // A run with a process of its own is watched by the one who made that.
         let patience = if shared.alone.load(Ordering::Relaxed) != 0 && !crate::reset::is_on() {

@@ -85,6 +85,8 @@ pub mod reply {
     pub const LOST: u32 = 10;
 }
 
+/// Exit code of a server that does not know how much of what was said has come through.
+pub const BROKEN_OFF: i32 = 97;
 /// Bytes of a request's head.
 pub const REQUEST: usize = 40;
 /// Bytes of a reply's head.

@@ -1,7 +1,7 @@
 //! What the server has to say. Reports of quick runs are sent several at a time: each message wakes the controller.
 
 use super::shared::{self, KEPT_MAX, Shared};
-use super::{REPLY, reply};
+use super::{BROKEN_OFF, REPLY, reply};
 use crate::sys::{self, nr};
 use core::sync::atomic::Ordering;
 
@@ -37,6 +37,7 @@ impl Outbox {
     /// Keeps it until somebody says that it is due. Sends what is kept only if there is no room.
     pub(super) fn put(&mut self, now: u64, kind: u32, bytes: &[u8], status: i32, run: u64) {
         let head = head(kind, bytes, status, run);
+        self.shared.talk();
         if self.shared.kept().len() + REPLY + bytes.len() > KEPT_MAX {
             self.send();
         }
@@ -62,8 +63,18 @@ impl Outbox {
         sys::exit(98)
     }
 
+    /// A process that repeats runs has ended while it talked. How much of that has come through nobody knows but the
+    /// controller: it makes another server, and asks again for what it has not heard of.
+    pub(super) fn break_off(&self) -> ! {
+        const BOTH_WAYS: usize = 2;
+        // SAFETY: no memory is involved.
+        unsafe { sys::call3(nr::SHUTDOWN, self.socket as usize, BOTH_WAYS, 0) };
+        sys::exit(BROKEN_OFF)
+    }
+
     /// Sends all that is kept, also what a process has put there that is no more.
     pub(super) fn send(&mut self) {
+        self.shared.talk();
         self.write(&[self.shared.kept()]);
         self.shared.kept.store(0, Ordering::Relaxed);
     }

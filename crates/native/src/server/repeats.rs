@@ -23,16 +23,18 @@ const LOOK_EVERY: u64 = 64;
 /// process.
 pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Option<u64> {
     let shared = shared::get().expect("raddle bug: no shared memory");
-    shared.empty();
+    shared.begin_run();
     shared.run.store(first, Ordering::Relaxed);
     shared.done.store(0, Ordering::Relaxed);
     copies::rewind(request.flags & CAPTURED != 0);
     let child = copies::copy(outbox)?;
     let (status, hangs) = copies::finished(child, request.hang_ms, shared);
-    outbox.send();
     let number = shared.run.load(Ordering::Relaxed);
     if shared.done.load(Ordering::Relaxed) != 0 {
         return Some(number);
+    }
+    if shared.is_talking() {
+        outbox.break_off();
     }
     copies::tell(number, status, hangs, shared, outbox);
     Some(number + 1)
@@ -82,6 +84,7 @@ pub(super) fn repeat(request: &Request, first: u64, main: Main, prepare: fn()) -
             }
         }
         shared.run.store(number, Ordering::Relaxed);
+        shared.begin_run();
         if reads {
             rewind_input();
         }

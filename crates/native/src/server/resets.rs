@@ -44,15 +44,14 @@ pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Result
         return copies::one(request, first, outbox).ok_or(first);
     }
     let shared = shared::get().expect("raddle bug: no shared memory");
-    shared.empty();
     shared.run.store(first, Ordering::Relaxed);
-    shared.done.store(0, Ordering::Relaxed);
-    for flag in [&shared.alone, &shared.idle] {
+    for flag in [&shared.done, &shared.alone] {
         flag.store(0, Ordering::Relaxed);
     }
     shared.take_doubt();
     outbox.send();
     shared.be_certain(first);
+    shared.begin_run();
     let Some(child) = copies::copy(outbox) else {
         let number = reset::enter(Errand::new(request));
         if request.flags & FROM_MAIN == 0 {
@@ -66,11 +65,15 @@ pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Result
         outbox.send();
         return Ok(begun);
     }
+    let unable = note_unable(status);
+    if shared.is_talking() && !unable {
+        outbox.break_off();
+    }
     let number = shared.take_back();
     let doubtful = shared.take_doubt();
     outbox.send();
     // What became of a run that was disturbed says nothing; the next process begins with it.
-    if note_unable(status) || doubtful {
+    if unable || doubtful {
         return Ok(number);
     }
     // Whatever has become of it: a process of its own will show.
@@ -185,11 +188,7 @@ impl Errand {
         self.proven = ticks();
         self.shared().be_certain(next);
         let urgent = core::mem::take(&mut self.urgent);
-        // The controller may be slow to listen: that is no hang.
-        let idle = &self.shared().idle;
-        idle.store(1, Ordering::Relaxed);
         self.outbox.send_if_due(now, urgent);
-        idle.store(0, Ordering::Relaxed);
     }
 
     /// A run begins; those before it may have disturbed it.
@@ -216,7 +215,7 @@ impl Errand {
 
     /// Outputs and input are as at the beginning.
     pub(crate) fn prepare(&mut self) {
-        self.shared().empty();
+        self.shared().begin_run();
         let captured = self.flags & CAPTURED != 0;
         match core::mem::take(&mut self.soiled) & if captured { ALL_FILES } else { 1 } {
             0 => {}
@@ -240,6 +239,7 @@ impl Errand {
     pub(crate) fn moved(&mut self, number: u64) -> bool {
         self.outbox.put(self.now, reply::MOVED, &[], 0, number);
         self.shared().be_certain(number);
+        self.shared().begin_run();
         self.marks = Marks::now();
         self.marks.has_output()
     }

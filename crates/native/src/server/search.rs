@@ -48,7 +48,7 @@ fn one(request: Request, modules: &Modules, outbox: &mut Outbox) -> Option<Reque
     let due = |first: bool| {
         shared.set_due(shared.when().next(from).filter(|_| takes), first && takes);
         shared.since.store(begun, Ordering::Relaxed);
-        shared.empty();
+        shared.begin_run();
     };
     let child = if request.last != 0 {
         due(false);
@@ -108,29 +108,30 @@ fn repeated(request: Request, modules: &Modules, outbox: &mut Outbox) -> Option<
         outbox.say(reply::LOST, &[], NO_CHECKPOINT as i32, request.first, true);
         return None;
     }
-    shared.empty();
     shared.run.store(request.first, Ordering::Relaxed);
-    for flag in [&shared.done, &shared.alone, &shared.idle] {
+    for flag in [&shared.done, &shared.alone] {
         flag.store(0, Ordering::Relaxed);
     }
     outbox.send();
+    shared.begin_run();
     signals::wake_every(copies::SLICE_MS);
     let Some(child) = copies::copy(outbox) else {
         return Some(go(request, modules));
     };
     let (status, hangs) = copies::finished(child, request.hang_ms, shared);
-    let idle = shared.idle.swap(0, Ordering::Relaxed) != 0;
     copies::finish();
-    outbox.send();
-    if idle || shared.done.load(Ordering::Relaxed) != 0 {
+    if shared.done.load(Ordering::Relaxed) != 0 {
         return None;
     }
     if resets::note_unable(status) {
         return one(request, modules, outbox);
     }
+    if shared.is_talking() {
+        outbox.break_off();
+    }
     let number = shared.run.load(Ordering::Acquire);
     if hangs && shared.alone.load(Ordering::Relaxed) == 0 {
-        shared.empty();
+        shared.begin_run();
         copies::tell(number, status, true, shared, outbox);
     } else {
         outbox.say(reply::LOST, &[], GONE as i32, number, true);
@@ -173,7 +174,7 @@ impl Errand {
         const ALL: usize = 0x100;
         let (shared, socket) = (self.shared(), super::socket());
         let mut head = [0u8; REQUEST];
-        shared.idle.store(1, Ordering::Relaxed);
+        shared.talk();
         // SAFETY: the kernel writes into a buffer that is alive.
         let peeked = unsafe {
             sys::call(RECEIVE, [socket as usize, head.as_mut_ptr() as usize, REQUEST, LOOK | ALL, 0, 0])
@@ -190,7 +191,6 @@ impl Errand {
             self.done();
         }
         shared.run.store(number, Ordering::Release);
-        shared.idle.store(0, Ordering::Relaxed);
         Order { number, since: since.checked_sub(1).map(|points| points as u32), alone }
     }
 
@@ -200,7 +200,7 @@ impl Errand {
             self.soiled(resets::ALL_FILES);
             self.prepare();
         }
-        self.shared().empty();
+        self.shared().begin_run();
         self.due(due, first);
     }
 
@@ -224,8 +224,6 @@ impl Errand {
     pub(crate) fn tell(&mut self, number: u64, checkpoints: impl Iterator<Item = u32>) {
         put_checkpoints(checkpoints, |bytes| self.put(reply::CHECKPOINTS, bytes, number));
         self.report(number, false);
-        // Whatever happens to this process from here on, the run is over.
-        self.shared().idle.store(1, Ordering::Relaxed);
         self.send();
     }
 

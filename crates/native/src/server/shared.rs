@@ -33,8 +33,8 @@ pub(super) struct Shared {
     /// How many of the bytes that wait to be sent are certain, and which run comes after those that they tell of.
     certain: AtomicU64,
     next: AtomicU64,
-    /// Whether that process waits for the controller.
-    pub(super) idle: AtomicU32,
+    /// Whether that process tells of its runs, or waits to be told of the next.
+    talks: AtomicU32,
     /// The number of scheduling points at which a run of a search is to take its next checkpoint.
     pub(super) due: AtomicU32,
     /// Whether it is to take one before its first choice.
@@ -188,9 +188,19 @@ impl Shared {
         self.first.store(u32::from(first), Ordering::Relaxed);
     }
 
-    /// There is no report yet.
-    pub(super) fn empty(&self) {
+    /// A run begins, or goes on: there is no report yet, and all that was to be said before is said or kept.
+    pub(super) fn begin_run(&self) {
         self.length.store(0, Ordering::Relaxed);
+        self.talks.store(0, Ordering::Release);
+    }
+
+    /// Something is said or heard. Until the next run begins, whoever ends leaves it open how far that has come.
+    pub(super) fn talk(&self) {
+        self.talks.store(1, Ordering::Release);
+    }
+
+    pub(super) fn is_talking(&self) -> bool {
+        self.talks.load(Ordering::Acquire) != 0
     }
 
     /// The report, if there is one, and what it says in short.

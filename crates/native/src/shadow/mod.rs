@@ -237,22 +237,20 @@ impl Shadow {
                 self.used.push(cell);
             }
             at = upto;
-            if size < RANGE || upto - granule < GRANULE || offset > 0 {
-                let full = cell.note(key, offset, site, heard, self.thrown_out, findings);
-                self.thrown_out += usize::from(full);
-                continue;
-            }
-            if let Some((before, after)) = &like
+            let whole = size >= RANGE && offset == 0 && upto - granule == GRANULE;
+            if whole
+                && let Some((before, after)) = &like
                 && cell.is_same(before)
             {
                 *cell = *after;
                 continue;
             }
-            let (before, told) = (*cell, (findings.races.len(), findings.shared.len()));
-            let full = cell.note(key, 0, site, heard, self.thrown_out, findings);
+            let told = (findings.races.len(), findings.shared.len());
+            let before = if whole { Some(*cell) } else { None };
+            let full = cell.note(key, offset, site, heard, self.thrown_out, findings);
             self.thrown_out += usize::from(full);
             let silent = !full && told == (findings.races.len(), findings.shared.len());
-            like = silent.then_some((before, *cell));
+            like = before.filter(|_| silent).map(|before| (before, *cell));
         }
     }
 

@@ -1,10 +1,10 @@
 //! HaPSets of a check: what the report says of them, and the file in which they outlive the process.
 
 use super::error::Error;
-use crate::rt::carrier::place;
+use crate::rt::callers::statement;
 use raddle_analysis::hapset::Growth;
 use raddle_explore::hapset::Known;
-use raddle_model::{HapSets, SiteId, Statement};
+use raddle_model::{Statement, StatementId};
 use raddle_wire::{HapsetFile, TOOL_VERSION, hapset};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -22,7 +22,10 @@ pub fn read(path: &Path) -> Result<HapsetFile, Error> {
 }
 
 /// What a file holds; `None` if there is no file yet.
-pub(super) fn saved(path: &Path) -> Result<Option<HapsetFile>, Error> {
+///
+/// # Errors
+/// If it cannot be understood: why.
+pub fn saved(path: &Path) -> Result<Option<HapsetFile>, Error> {
     let unreadable =
         |error: &dyn std::fmt::Display| Error::Unreadable(format!("{}: {error}", path.display()));
     match std::fs::read(path) {
@@ -32,8 +35,17 @@ pub(super) fn saved(path: &Path) -> Result<Option<HapsetFile>, Error> {
     }
 }
 
-/// Adds what a check has learned to a file, which is made if it is missing.
-pub(super) fn keep(path: &Path, program: &str, learned: &Growth) -> Result<(), Error> {
+/// Adds what runs of a program have taught to a file, which is made if it is missing. `name` is what a statement is
+/// called.
+///
+/// # Errors
+/// If the file cannot be read or written: where, and why.
+pub fn keep(
+    path: &Path,
+    program: &str,
+    learned: &Growth,
+    name: impl Fn(StatementId) -> Statement,
+) -> Result<(), Error> {
     // Tests of one process run beside each other, and none may undo what another wrote.
     static WRITING: Mutex<()> = Mutex::new(());
     let _one_at_a_time = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -42,7 +54,7 @@ pub(super) fn keep(path: &Path, program: &str, learned: &Growth) -> Result<(), E
         tool: String::new(),
         programs: vec![program.to_owned()],
         runs: learned.runs(),
-        sets: named(learned.sets()),
+        sets: learned.sets().iter().map(|pair| pair.map(&name)).collect(),
     });
     file.tool = TOOL_VERSION.to_owned();
     write(path, &file)
@@ -65,23 +77,13 @@ pub fn write(path: &Path, file: &HapsetFile) -> Result<(), Error> {
     })
 }
 
-/// A site by what the source says. The library knows no more of the call stack.
-fn statement(site: SiteId) -> Statement {
-    Statement::at(&place(site), &[])
-}
-
-/// Sets by what the source says.
-fn named(sets: &HapSets) -> HapSets<Statement> {
-    sets.iter().map(|pair| pair.map(statement)).collect()
-}
-
 /// What a search can begin with.
 pub(super) fn known(file: &HapsetFile) -> Known {
     Known::saved(&file.sets, statement)
 }
 
 /// What the report says.
-pub(super) fn told(learned: &Growth, file: Option<&Path>) -> raddle_report::Hapset {
+pub fn told(learned: &Growth, file: Option<&Path>) -> raddle_report::Hapset {
     raddle_report::Hapset {
         pairs: learned.sets().len() as u64,
         growth: learned.steps().to_vec(),

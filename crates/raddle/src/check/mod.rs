@@ -287,7 +287,7 @@ fn explore(config: &Config, body: Body) -> Result<Report, Error> {
     notes.extend(explorer.trouble());
     if let Some(file) = &config.hapset_file {
         // What the runs found matters more than that.
-        let kept = hapsets::keep(file, &config.body, &summary.hapsets);
+        let kept = hapsets::keep(file, &config.body, &summary.hapsets, rt::callers::statement);
         notes.extend(kept.err().map(|error| error.to_string()));
     }
     if matches!(strategy, Strategy::Hapset { .. }) && config.jobs > 1 {

@@ -88,13 +88,12 @@ impl Rt {
     }
 
     /// A point of a task that was just made: others see what it is about to do before anybody goes on.
-    /// Or an operation of a run that is over.
+    /// Or one of a run whose operations take a way of their own.
     #[inline(never)]
     fn arrive_first(self, kind: Kind, touch: Touch, order: Order, object: ObjectId, site: SiteId) -> Way {
         let plain = Plain { kind, touch, order, object, site };
-        if self.ending() {
-            self.arrive_late(plain.op());
-            return Way::NONE;
+        if self.with(|run| run.unusual) {
+            return self.arrive_specially(plain.op()).err().unwrap_or(Way::NONE);
         }
         self.with(|run| {
             run.engine.announce_plain(run.running, plain);
@@ -164,20 +163,30 @@ impl Rt {
         self.with(|run| run.engine.outcome(run.running))
     }
 
-    /// An operation of a run that is over, or the first of a task. Who goes on if the task must
-    /// wait for its turn.
+    /// An operation of a run that is over or wants to know its callers, or the first of a task. Who goes on
+    /// if the task must wait for its turn.
     #[cold]
     fn arrive_specially(self, op: Op) -> Result<Outcome, Way> {
         if self.ending() {
             return Ok(self.arrive_late(op));
         }
         self.with(|run| {
-            let is_point = run.engine.is_point(&op);
-            if !is_point {
-                return Ok(run.engine.perform(run.running, op));
+            let me = run.running;
+            if let Some(hapsets) = &mut run.engine.analysis_mut().hapsets {
+                hapsets.callers.announce(me, op.site);
             }
-            run.engine.announce(run.running, op);
-            Err(run.go_back_to_maker())
+            if !run.engine.is_point(&op) {
+                return Ok(run.engine.perform(me, op));
+            }
+            // A task that was just made: others see what it is about to do before anybody goes on.
+            if run.maker.is_some() {
+                run.engine.announce(me, op);
+                return Err(run.go_back_to_maker());
+            }
+            match run.engine.arrive(me, op) {
+                Next::Run(task) if task == me => Ok(run.engine.outcome(me)),
+                next => Err(run.hand_over(next)),
+            }
         })
     }
 
@@ -253,7 +262,7 @@ impl Run {
     #[inline(always)]
     fn perform_quietly(&mut self, plain: Plain) -> bool {
         // A task that was just made has not begun before it is at a point: it may be one of those.
-        let quiet = !self.ending && !self.engine.is_point_at(plain.kind, plain.site);
+        let quiet = !self.unusual && !self.engine.is_point_at(plain.kind, plain.site);
         if quiet {
             self.beat_at(plain.site);
             self.engine.perform_plain(self.running, plain);
@@ -268,10 +277,11 @@ impl Run {
         self.hand_over(Next::Run(maker))
     }
 
-    /// Whether the running task has not come to its first operation yet, or its run is over.
+    /// Whether the running task has not come to its first operation yet, or all operations of this run take
+    /// a way of their own.
     #[inline(always)]
     fn is_special(&self) -> bool {
-        self.maker.is_some() | self.ending
+        self.maker.is_some() | self.unusual
     }
 
     /// The running task waits, and this one goes on.

@@ -3,6 +3,7 @@
 
 mod abort;
 mod arrive;
+pub(crate) mod callers;
 pub(crate) mod carrier;
 pub(crate) mod fiber;
 mod image;
@@ -89,6 +90,8 @@ pub(crate) struct Run {
     pub(crate) maker: Option<TaskId>,
     /// The run is over: operations do nothing any more.
     pub(crate) ending: bool,
+    /// Operations take a way of their own: the run is over, or wants to know who calls them.
+    pub(crate) unusual: bool,
     /// The carrier cannot be used again.
     pub(crate) retired: bool,
     /// Runs of the same check go on beside this one.
@@ -243,7 +246,7 @@ impl Rt {
     /// Making a task, as an operation of the one that makes it.
     fn make(self, site: SiteId) -> TaskId {
         let made = self.with(|run| {
-            let at_once = !run.engine.is_point_at(Kind::Spawn, site);
+            let at_once = !run.unusual && !run.engine.is_point_at(Kind::Spawn, site);
             at_once.then(|| {
                 run.beat_at(site);
                 run.engine.spawn(run.running, site)
@@ -454,6 +457,7 @@ pub(crate) fn enter<R>(run: &mut Run, inside: impl FnOnce(Rt) -> R) -> R {
 pub(crate) fn drive(rt: Rt, body: &(dyn Fn() + Send + Sync)) -> Verdict {
     rt.with(|run| {
         run.ending = false;
+        run.unusual = run.engine.analysis().hapsets.is_some();
         run.maker = None;
         run.running = TaskId::MAIN;
         run.heart.at(TaskId::MAIN, SiteId::UNKNOWN);
@@ -479,6 +483,7 @@ pub(crate) fn drive(rt: Rt, body: &(dyn Fn() + Send + Sync)) -> Verdict {
 fn clear_away(rt: Rt) {
     let all_ended = rt.with(|run| {
         run.ending = true;
+        run.unusual = true;
         run.alive == 0
     });
     if !all_ended {

@@ -1,9 +1,10 @@
 //! What is watched in every run, and what only in those that are looked at closely.
 
+use super::callers::{Callers, StackId};
 use raddle_analysis::hapset::Predecessors;
 use raddle_analysis::lock_order::Cycle;
 use raddle_analysis::{Fingerprint, LockOrder, Races};
-use raddle_model::{Analysis, Event, Kind, Order, PlainEvent, Recorder, World};
+use raddle_model::{Analysis, Event, Kind, Op, Order, Pair, PlainEvent, Recorder, SiteId, World};
 
 /// The analyses of the library front end.
 #[derive(Default, Debug)]
@@ -23,7 +24,43 @@ pub(crate) struct Watch {
     pub(crate) recorder: Option<Recorder>,
     lock_order: LockOrder,
     /// On in all runs of a check that asks for HaPSets.
-    pub(crate) hapsets: Option<Predecessors>,
+    pub(crate) hapsets: Option<Hapsets>,
+}
+
+/// HaPSets of a run, with callers as a part of each statement.
+#[derive(Default, Debug)]
+pub(crate) struct Hapsets {
+    predecessors: Predecessors,
+    pub(crate) callers: Callers,
+}
+
+impl Hapsets {
+    /// The pairs of statements of the run that has ended.
+    pub(crate) fn pairs(&mut self) -> Vec<Pair> {
+        let callers = &mut self.callers;
+        let mut pairs: Vec<Pair> = self
+            .predecessors
+            .pairs()
+            .map(|pair| pair.map(|stack| callers.statement(StackId(stack.0))))
+            .collect();
+        // Stacks may differ where statements do not.
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
+}
+
+impl Analysis for Hapsets {
+    fn begin(&mut self) {
+        self.predecessors.begin();
+        self.callers.begin();
+    }
+
+    fn event(&mut self, event: &Event, _: &World) {
+        let StackId(number) = self.callers.happens(event.task, event.op.site);
+        let site = SiteId(number);
+        self.predecessors.take(&Event { op: Op { site, ..event.op }, ..*event });
+    }
 }
 
 impl Watch {

@@ -4,9 +4,8 @@ use super::jobs::Share;
 use super::searching::{Assignment, Shared};
 use super::slot::{CarrierId, Mark};
 use super::switch::Context;
-use super::watch::Watch;
+use super::watch::{Hapsets, Watch};
 use super::{Heart, Run as Inner, drive, enter};
-use raddle_analysis::hapset::Predecessors;
 use raddle_analysis::lock_order::{Cycle, Edge};
 use raddle_analysis::races::Race;
 use raddle_engine::Engine;
@@ -76,6 +75,7 @@ impl Worker {
             root: Context::default(),
             maker: None,
             ending: false,
+            unusual: false,
             retired: false,
             several: false,
             shared: false,
@@ -89,7 +89,7 @@ impl Worker {
             heart: self.heart.clone(),
             statics: super::statics::Statics::default(),
         };
-        state.engine.analysis_mut().hapsets = self.hapsets.then(Predecessors::default);
+        state.engine.analysis_mut().hapsets = self.hapsets.then(Hapsets::default);
         // A retired carrier ends, and the target starts another: std's counters of this thread are off
         // after a panic that was never finished.
         while let (false, Ok(command)) = (state.retired, commands.recv()) {
@@ -159,6 +159,9 @@ impl Worker {
                 break;
             }
             state.engine.write_search_trace(&mut trace);
+            if let Some(hapsets) = &mut state.engine.analysis_mut().hapsets {
+                hapsets.callers.put_statements(&mut trace);
+            }
             let passed = run_ended - begun;
             let more = search.learn((worker, &plan), (digest, &trace), passed, &self.stop);
             if !more || state.retired {
@@ -233,15 +236,10 @@ fn learned(state: &mut Inner, plan: &Plan) -> Learned {
     let world = state.engine.world();
     let race = |race: &Race| RaceFound { sites: race.sites(), message: race.message(world) };
     let cycles = state.engine.analysis().cycles();
-    let pairs = state.engine.analysis().hapsets.as_ref().map_or(Vec::new(), |sets| sets.pairs().collect());
-    Learned {
-        releases,
-        weak_orders,
-        races: races.iter().map(race).collect(),
-        shared: Vec::new(),
-        cycles: cycles.iter().map(|found| cycle(found, world)).collect(),
-        pairs,
-    }
+    let cycles = cycles.iter().map(|found| cycle(found, world)).collect();
+    let races = races.iter().map(race).collect();
+    let pairs = state.engine.analysis_mut().hapsets.as_mut().map_or(Vec::new(), Hapsets::pairs);
+    Learned { releases, weak_orders, races, shared: Vec::new(), cycles, pairs }
 }
 
 /// A potential deadlock in words.

@@ -1,4 +1,4 @@
-//! HaPSet files of version 1: files, frames and statements are tables, so that each is written once.
+//! HaPSet files of versions 1 and 2, which differ in what is known of callers: files, frames and statements are tables, so that each is written once.
 
 use super::Misfit;
 use crate::hapset::HapsetFile;

@@ -47,17 +47,23 @@ fn the_head_says_what_it_is() {
     let head = bytes.split(|&byte| byte == 0).next().unwrap();
     assert_eq!(
         std::str::from_utf8(head).unwrap(),
-        "raddle-hapset 1\n2 pairs of statements from 1234 runs of tests::audits, tests::transfers, raddle 0.1.0\n"
+        "raddle-hapset 2\n2 pairs of statements from 1234 runs of tests::audits, tests::transfers, raddle 0.1.0\n"
     );
 }
 
 #[test]
 fn errors_say_what_to_do() {
     let bytes = hapset::encode(&sample());
-    let newer = [b"raddle-hapset 2\n", &bytes[16..]].concat();
+    let newer = [b"raddle-hapset 3\n", &bytes[16..]].concat();
     assert_eq!(
         hapset::decode(&newer).unwrap_err().to_string(),
-        "this HaPSet file was made by a newer raddle (format version 2; this one reads up to 1): update raddle"
+        "this HaPSet file was made by a newer raddle (format version 3; this one reads up to 2): update raddle"
+    );
+    // Its statements have no callers: none of them would be met again, and nobody would know why.
+    assert_eq!(
+        hapset::decode(&golden("hapset-1.hapset", &[])).unwrap_err().to_string(),
+        "this HaPSet file was made by an older raddle (format version 1; this one reads from 2 on): remove it, and \
+         learn the sets again"
     );
     assert_eq!(hapset::decode(b"raddle-failure 1\n").unwrap_err().to_string(), "not a raddle HaPSet file");
 }

@@ -2,10 +2,10 @@
 
 use super::measure::HANG;
 use crate::problem::Problem;
-use raddle::tool::LibraryTarget;
+use raddle::tool::{self, LibraryTarget};
 use raddle_explore::campaign::{self, Limits, Summary};
 use raddle_explore::hapset::{Guided, Known, Under};
-use raddle_explore::target::{Target, TargetError};
+use raddle_explore::target::TargetError;
 use raddle_explore::{Explorer, Sample, Systematic};
 use raddle_model::{Plan, PointSet, SpinMode, Tail};
 use raddle_policy::Strategy;
@@ -61,8 +61,8 @@ fn learn(
         campaign::run(&mut target, &mut explorer, &limits, &mut || false, &mut |_| ()).map_err(told)?;
     let statements = statements(names);
     let set = |&(name, line): &(&str, u32)| {
-        let of = hapsets.sets().iter().filter(|pair| target.place(pair.of).line == line);
-        let lines: Vec<u32> = of.map(|pair| target.place(pair.before).line).collect();
+        let of = hapsets.sets().iter().filter(|pair| tool::statement(pair.of).frame.line == line);
+        let lines: Vec<u32> = of.map(|pair| tool::statement(pair.before).frame.line).collect();
         let before = statements.iter().filter(|(_, line)| lines.contains(line)).map(|(name, _)| *name);
         format!("{name}{{{}}}", before.collect::<Vec<_>>().join(","))
     };

@@ -63,12 +63,15 @@ pub(crate) enum End {
 /// Searches one subject.
 pub(crate) struct Bench {
     target: LibraryTarget,
+    /// The same with callers as a part of statements, for searches that go by them.
+    told: LibraryTarget,
     kind: &'static str,
 }
 
 impl Bench {
     pub(crate) fn new(row: &Row) -> Bench {
-        Bench { target: LibraryTarget::new(Arc::new(row.subject), HANG), kind: row.kind }
+        let target = || LibraryTarget::new(Arc::new(row.subject), HANG);
+        Bench { target: target(), told: target().with_hapsets(true), kind: row.kind }
     }
 
     /// Searches for the bug, in at most `runs` runs. The seed breaks ties; 0 takes them in order.
@@ -77,10 +80,14 @@ impl Bench {
         let plan = Plan { points, ..Plan::new(seed, Tail::Stay) };
         let mut explorer = search.explorer(plan);
         let limits = Limits { runs, stop_after: 1, races: false };
-        let told =
+        let target = match search {
+            Search::Hapset(_) => &mut self.told,
+            Search::Dpor | Search::Pcb(_) => &mut self.target,
+        };
+        let bug =
             |TargetError { message }| Problem::new(message, "this is a bug of raddle's: please report it");
-        let summary = campaign::run(&mut self.target, &mut *explorer, &limits, &mut || false, &mut |_| ())
-            .map_err(told)?;
+        let summary =
+            campaign::run(target, &mut *explorer, &limits, &mut || false, &mut |_| ()).map_err(bug)?;
         if let Some(found) = summary.failures.first() {
             let kind = found.failure.kind.name();
             if kind != self.kind {
