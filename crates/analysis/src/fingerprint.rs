@@ -168,7 +168,8 @@ impl<R: Recipe> Analysis for Hashing<R> {
     fn begin(&mut self) {
         self.total = Wide::ZERO;
         self.tasks.clear();
-        self.objects.clear();
+        // Their places are kept: the next run will most likely have as many.
+        self.objects.fill(NOTHING);
         self.tasks.push(Wide::from_word(1));
     }
 
