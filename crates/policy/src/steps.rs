@@ -110,7 +110,7 @@ fn quiet(dice: &mut Option<Rng>, view: &View<'_>) -> TaskId {
 }
 
 impl Policy for Stepwise {
-    #[inline]
+    #[inline(always)]
     fn stays(&mut self, task: TaskId, _: &TaskSet, world: &World) -> bool {
         let stays = match self.plan.steps.get(self.position + 1) {
             Some(step) => step.task == world.task(task).name,
