@@ -148,7 +148,12 @@ impl Clone for Steps {
 
     /// Uses its memory again: a search asks for very many runs whose steps are nearly the same.
     fn clone_from(&mut self, source: &Steps) {
-        self.steps.clone_from(&source.steps);
+        self.steps.truncate(source.steps.len());
+        let (known, new) = source.steps.split_at(self.steps.len());
+        for (mine, theirs) in self.steps.iter_mut().zip(known) {
+            mine.clone_from(theirs);
+        }
+        self.steps.extend_from_slice(new);
         self.sleep.clone_from(&source.sleep);
         self.run_on = source.run_on;
         self.timeouts_max = source.timeouts_max;
@@ -178,7 +183,10 @@ impl Clone for Step {
 
     fn clone_from(&mut self, source: &Step) {
         self.task = source.task;
-        self.choices.clone_from(&source.choices);
+        // Few steps have any, and this is copied for each step of each run of a search.
+        if !(self.choices.is_empty() && source.choices.is_empty()) {
+            self.choices.clone_from(&source.choices);
+        }
     }
 }
 
