@@ -18,7 +18,7 @@
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use raddle_model::hash::Wide;
-use raddle_model::{Access, Analysis, Event, Kind, ObjectId, Op, Outcome, PlainEvent, World};
+use raddle_model::{Access, Analysis, Event, Kind, ObjectId, Op, Outcome, PlainEvent, TaskId, World};
 
 /// The groups of one object.
 #[derive(Clone, Copy, Debug)]
@@ -96,9 +96,33 @@ impl<R: Recipe> Hashing<R> {
     /// The groups of an object.
     fn groups(&mut self, object: ObjectId) -> &mut Groups {
         if object.index() >= self.objects.len() {
-            self.objects.resize(object.index() + 1, NOTHING);
+            self.grow(object.index());
         }
         &mut self.objects[object.index()]
+    }
+
+    /// An object is accessed for the first time.
+    #[inline(never)]
+    fn grow(&mut self, object: usize) {
+        while self.objects.len() <= object {
+            self.objects.push(NOTHING);
+        }
+    }
+
+    /// As [`Hashing::any`], for the right recipe, when a task has made one of this name.
+    #[inline]
+    fn spawned(&mut self, task: TaskId, child: u64) {
+        let chain = &mut self.tasks[task.index()];
+        let hash = chain.chain(SPAWNED, Wide::START);
+        *chain = hash;
+        self.total = self.total.plus(hash);
+        self.begin_task(child, hash);
+    }
+
+    /// A child's chain starts from its stable name and from the spawn, its first predecessor.
+    #[inline]
+    fn begin_task(&mut self, name: u64, spawn: Wide) {
+        self.tasks.push(Wide::from_word(name).chain(2, spawn));
     }
 
     /// An event of any kind.
@@ -125,8 +149,7 @@ impl<R: Recipe> Hashing<R> {
             }
         }
         if let Outcome::Spawned(child) = outcome {
-            // The child's chain starts from its stable name and from the spawn, its first predecessor.
-            self.tasks.push(Wide::from_word(world.task(child).name).chain(2, hash));
+            self.begin_task(world.task(child).name, hash);
         }
     }
 }
@@ -137,17 +160,25 @@ fn label<R: Recipe>(event: &Event, world: &World) -> u64 {
     (event.op.kind as u64) << 56 ^ event.outcome.label(world) ^ R::label(&event.op)
 }
 
+/// The same for a task that has made another.
+const SPAWNED: u64 = (Kind::Spawn as u64) << 56 ^ Outcome::SPAWNED;
+
 impl<R: Recipe> Analysis for Hashing<R> {
     #[inline]
     fn begin(&mut self) {
         self.total = Wide::ZERO;
         self.tasks.clear();
-        self.objects.clear();
+        // Their places are kept: the next run will most likely have as many.
+        self.objects.fill(NOTHING);
         self.tasks.push(Wide::from_word(1));
     }
 
+    #[inline]
     fn event(&mut self, event: &Event, world: &World) {
-        self.any(event, world);
+        match event.outcome {
+            Outcome::Spawned(child) if R::SHORT => self.spawned(event.task, world.task(child).name),
+            _ => self.any(event, world),
+        }
     }
 
     #[inline(always)]

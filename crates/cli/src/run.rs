@@ -220,7 +220,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     let asked = interrupt::is_asked();
     if summary.not_controlled && files.is_empty() && !asked && resumed == 0 {
         return Err(Problem::not_controlled(
-            format!("nothing was controlled: no run of {} had a second thread", args.program.display()),
+            format!(
+                "nothing was controlled: in no run of {} could two threads go on at the same time",
+                args.program.display()
+            ),
             "is it the right program, with the right arguments? Are its sources built with `raddle cc`?",
         ));
     }

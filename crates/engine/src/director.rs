@@ -249,6 +249,14 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// A task says what it is about to do, and others go on first: for a task that was just made.
     #[inline]
     pub fn announce(&mut self, task: TaskId, op: Op) {
+        match op.plain() {
+            Some(plain) => self.announce_plain(task, plain),
+            None => self.announce_with_care(task, op),
+        }
+    }
+
+    #[inline(never)]
+    pub(crate) fn announce_with_care(&mut self, task: TaskId, op: Op) {
         self.spin.settle(&mut self.world);
         if op.mode != Mode::Block && matches!(op.kind, Kind::Lock | Kind::ReadLock | Kind::WriteLock) {
             self.saw_try = true;
@@ -287,7 +295,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     #[inline(never)]
     pub(crate) fn arrive_with_care(&mut self, task: TaskId, op: Op) -> Next {
-        self.announce(task, op);
+        self.announce_with_care(task, op);
         self.schedule_next()
     }
 
@@ -295,6 +303,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     pub fn perform(&mut self, task: TaskId, op: Op) -> Outcome {
         match op.plain() {
             Some(plain) => self.perform_plain(task, plain),
+            None if op.kind == Kind::Spawn => Outcome::Spawned(self.spawn(task, op.site)),
             None => self.perform_with_care(task, op),
         }
     }
@@ -309,9 +318,9 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.outcome(task)
     }
 
-    /// Makes a task. It must run to its first operation next.
-    pub fn spawn(&mut self, parent: TaskId, site: SiteId) -> TaskId {
-        match self.perform(parent, Op::new(Kind::Spawn, ObjectId::NONE, site)) {
+    #[inline(never)]
+    pub(crate) fn spawn_with_care(&mut self, parent: TaskId, site: SiteId) -> TaskId {
+        match self.perform_with_care(parent, Op::new(Kind::Spawn, ObjectId::NONE, site)) {
             Outcome::Spawned(child) => child,
             other => panic!("raddle bug: a spawn gave {other:?}"),
         }
@@ -527,7 +536,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.fail(Failure { kind: FailureKind::Misuse, message, tasks, sites });
     }
 
-    fn finished(&mut self) {
+    pub(crate) fn finished(&mut self) {
         match self.policy.finished(self.steps) {
             Ok(()) => self.verdict = Some(self.search.verdict()),
             Err(mut divergence) => {

@@ -8,8 +8,8 @@
 
 use crate::director::{Engine, Next};
 use raddle_model::{
-    Analysis, Decision, ObjectId, Outcome, Pick, Plain, PlainEvent, Policy, SiteId, TaskId, TimeMode, Touch,
-    View,
+    Analysis, Decision, Kind, ObjectId, Op, Order, Outcome, Pick, Plain, PlainEvent, Policy, SiteId, TaskId,
+    TimeMode, Touch, View,
 };
 
 impl<P: Policy, A: Analysis> Engine<P, A> {
@@ -40,24 +40,40 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     pub fn arrive_blindly(&mut self, task: TaskId, plain: Plain) -> Next {
         self.quiet = 0;
         if !self.world.announce_plain::<true>(task, plain) {
-            return self.arrive_in_vain(task);
+            return self.arrive_in_vain(task, plain);
         }
+        self.next_blindly()
+    }
+
+    /// The rest of it, where somebody can run.
+    #[inline(always)]
+    fn next_blindly(&mut self) -> Next {
         let enabled = self.world.enabled_tasks().low();
         let task = self.policy.draw(enabled);
         if enabled & enabled.wrapping_sub(1) != 0 {
             self.decisions.push(Decision::Run(task));
         }
         self.current = Some(task);
-        match self.world.step_plain::<true>(task) {
-            Some(event) => {
-                self.happened(event);
-                if event.plain.touch == Touch::Exit {
-                    return self.next_after_exit();
-                }
-            }
-            None => return self.proceed(task),
+        // What most steps are is written out, so that nothing more is asked of them.
+        let happened = match self.world.task(task).touch {
+            Some(Touch::Write) => self.step_blindly(task, Touch::Write),
+            Some(Touch::Take) => self.step_blindly(task, Touch::Take),
+            Some(touch) => self.step_blindly(task, touch),
+            None => None,
+        };
+        match happened {
+            None => self.proceed(task),
+            Some(Touch::Exit) => self.next_after_exit(),
+            Some(_) => Next::Run(task),
         }
-        Next::Run(task)
+    }
+
+    /// The task does the plain operation that it was about to do. What that was; nothing if it does not succeed.
+    #[inline(always)]
+    fn step_blindly(&mut self, task: TaskId, touch: Touch) -> Option<Touch> {
+        let event = self.world.step_plain_as::<true>(task, touch)?;
+        self.happened(event);
+        Some(touch)
     }
 
     /// As [`Engine::arrive`], for a plain operation.
@@ -72,7 +88,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             return self.stay(task, plain);
         }
         if !self.world.announce_plain::<false>(task, plain) {
-            return self.arrive_in_vain(task);
+            return self.arrive_in_vain(task, plain);
         }
         self.next_at_once()
     }
@@ -80,12 +96,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// The task goes on without having been announced to anybody.
     #[inline(always)]
     fn stay(&mut self, task: TaskId, plain: Plain) -> Next {
-        let others = self.world.enabled_tasks();
-        if !others.is_empty() {
-            self.decisions.push(Decision::Run(task));
-        }
-        self.search.point_beside(self.steps, task, others, &self.world);
-        self.current = Some(task);
+        self.goes_on(task);
         let event = self.world.perform_plain(task, plain);
         self.happened(event.expect("raddle bug: what could be done did not happen"));
         if plain.touch == Touch::Exit {
@@ -96,9 +107,78 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// The task cannot do what it was announced to be about to do: another goes on.
     #[inline(never)]
-    fn arrive_in_vain(&mut self, task: TaskId) -> Next {
-        self.blocked(task);
+    fn arrive_in_vain(&mut self, task: TaskId, plain: Plain) -> Next {
+        if !self.world.is_owned_by_one_that_can(plain) {
+            self.blocked(task);
+        }
         self.next_quickly()
+    }
+
+    /// As [`Engine::announce`], for a plain operation.
+    #[inline(always)]
+    pub fn announce_plain(&mut self, task: TaskId, plain: Plain) {
+        if self.steps >= self.calm_until {
+            return self.announce_with_care(task, plain.op());
+        }
+        if !self.world.announce_plain::<false>(task, plain) && !self.world.is_owned_by_one_that_can(plain) {
+            self.blocked(task);
+        }
+    }
+
+    /// Makes a task, which is no scheduling point. It must run to its first operation next.
+    #[inline]
+    pub fn spawn(&mut self, parent: TaskId, site: SiteId) -> TaskId {
+        if self.steps >= self.calm_until {
+            return self.spawn_with_care(parent, site);
+        }
+        self.quiet += 1;
+        self.steps += 1;
+        let event = self.world.perform_spawn(parent, site);
+        self.search.event(&event);
+        self.analysis.event(&event, &self.world);
+        let child = TaskId(self.world.tasks().len() as u32 - 1);
+        if child.0 >= 64 {
+            self.look_around();
+        }
+        child
+    }
+
+    /// As [`Engine::arrive`], for a task's last operation.
+    #[inline]
+    pub fn arrive_at_exit(&mut self, task: TaskId, site: SiteId) -> Next {
+        let object = self.world.task(task).object;
+        let plain = Plain { kind: Kind::Exit, touch: Touch::Exit, order: Order::SeqCst, object, site };
+        if self.is_blind() { self.arrive_blindly(task, plain) } else { self.arrive_plain(task, plain) }
+    }
+
+    /// As [`Engine::arrive`], for the end of the process.
+    #[inline]
+    pub fn arrive_at_end(&mut self, task: TaskId, site: SiteId) -> Next {
+        let others = self.world.enabled_tasks();
+        let alone = self.steps < self.calm_until && others.is_empty();
+        // A blind policy need not be asked: there is nothing to choose.
+        if !alone || !(self.is_blind() || self.policy.stays(task, others, &self.world)) {
+            return self.arrive_with_care(task, Op::new(Kind::End, ObjectId::NONE, site));
+        }
+        self.goes_on(task);
+        let event = self.world.perform_end(task, site);
+        self.steps += 1;
+        self.search.event(&event);
+        self.analysis.event(&event, &self.world);
+        self.finished();
+        self.look_around();
+        Next::Over
+    }
+
+    /// It is decided that a task goes on that was not announced to anybody.
+    #[inline(always)]
+    fn goes_on(&mut self, task: TaskId) {
+        let others = self.world.enabled_tasks();
+        if !others.is_empty() {
+            self.decisions.push(Decision::Run(task));
+        }
+        self.search.point_beside(self.steps, task, others, &self.world);
+        self.current = Some(task);
     }
 
     /// A task has exited: another goes on.
@@ -112,7 +192,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if self.world.enabled_tasks().is_empty() || self.steps >= self.calm_until {
             return self.schedule_next();
         }
-        self.next_at_once()
+        if self.is_blind() { self.next_blindly() } else { self.next_at_once() }
     }
 
     /// As [`Engine::schedule_next`], where somebody can run.

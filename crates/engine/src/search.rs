@@ -72,14 +72,19 @@ impl Search {
     }
 
     /// The same for the point that `task` is at, while all others that could be picked are these.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn point_beside(&mut self, steps: u64, task: TaskId, others: &TaskSet, world: &World) {
         if self.active {
-            let (event, objects) = (steps as u32, world.objects().len() as u32);
-            let mut enabled = others.clone();
-            enabled.insert(task);
-            self.picks.push(Picked { event, objects, enabled });
+            self.add_point_beside(steps, task, others, world);
         }
+    }
+
+    #[inline(never)]
+    fn add_point_beside(&mut self, steps: u64, task: TaskId, others: &TaskSet, world: &World) {
+        let (event, objects) = (steps as u32, world.objects().len() as u32);
+        let mut enabled = others.clone();
+        enabled.insert(task);
+        self.picks.push(Picked { event, objects, enabled });
     }
 
     /// A value was chosen.

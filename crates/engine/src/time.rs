@@ -22,7 +22,9 @@ pub(crate) struct Time {
 
 impl Time {
     pub(crate) fn begin(&mut self) {
-        self.active = false;
+        if !core::mem::take(&mut self.active) {
+            return;
+        }
         self.tasks.clear();
         self.objects.clear();
     }

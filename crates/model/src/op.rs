@@ -275,7 +275,7 @@ impl Plain {
 impl Op {
     /// An operation on a whole object that waits if it must.
     #[inline]
-    pub fn new(kind: Kind, object: ObjectId, site: SiteId) -> Op {
+    pub const fn new(kind: Kind, object: ObjectId, site: SiteId) -> Op {
         Op {
             kind,
             mode: Mode::Block,

@@ -34,6 +34,9 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// The label of every [`Outcome::Spawned`].
+    pub const SPAWNED: u64 = 6;
+
     /// A number that is the same for equal outcomes of equal partial orders: tasks by stable name.
     #[inline]
     pub fn label(self, world: &World) -> u64 {
@@ -49,7 +52,7 @@ impl Outcome {
             Outcome::Closed => 4,
             Outcome::Misuse => 5,
             Outcome::Woke(task) => world.task(task).name.wrapping_add(7),
-            Outcome::Spawned(_) => 6,
+            Outcome::Spawned(_) => Outcome::SPAWNED,
             Outcome::Value(value) => 16 + (u64::from(value) << 8),
         }
     }

@@ -35,7 +35,7 @@ pub struct Task {
     pub op: Op,
     /// Where it is in its life.
     pub life: Life,
-    /// What `op` does to its object, if it is plain ([`Op::plain`]).
+    /// What `op` does to its object, if it is plain ([`Op::plain`]). invariant: nothing unless [`Life::Pending`].
     pub touch: Option<Touch>,
     /// Stable name: a hash of the path of spawn indexes from main.
     pub name: u64,
@@ -67,6 +67,29 @@ pub struct Task {
     pub looks_before: u32,
     /// Where that operation stands.
     pub changed_at: SiteId,
+}
+
+impl Task {
+    /// One that has done nothing yet.
+    const NEW: Task = Task {
+        op: Op::new(Kind::Yield, ObjectId::NONE, SiteId::UNKNOWN),
+        life: Life::Running,
+        touch: None,
+        name: 0,
+        parent: None,
+        spawn_index: 0,
+        children: 0,
+        events: 0,
+        object: ObjectId::NONE,
+        token: ObjectId::NONE,
+        woken: false,
+        spurious_left: 0,
+        ticket: 0,
+        outcome: Outcome::Done,
+        looks: 0,
+        looks_before: 0,
+        changed_at: SiteId::UNKNOWN,
+    };
 }
 
 /// All objects and tasks of a run.
@@ -111,6 +134,7 @@ impl World {
         core::mem::swap(&mut self.first_states, other);
     }
 
+    #[inline]
     fn add_task(&mut self, parent: Option<TaskId>, site: SiteId) -> TaskId {
         let task = TaskId(self.tasks.len() as u32);
         let object = self.create(State::Task { task, exited: false }, site);
@@ -123,39 +147,38 @@ impl World {
                 (hash::mix(parent.name, u64::from(index) + 1), index)
             }
         };
-        self.tasks.push(Task {
-            op: Op::new(Kind::Yield, ObjectId::NONE, site),
-            life: Life::Running,
-            touch: None,
-            name,
-            parent,
-            spawn_index,
-            children: 0,
-            events: 0,
-            object,
-            token: ObjectId::NONE,
-            woken: false,
-            spurious_left: self.spurious_max,
-            ticket: 0,
-            outcome: Outcome::Done,
-            looks: 0,
-            looks_before: 0,
-            changed_at: SiteId::UNKNOWN,
-        });
+        // Made of a constant, and then changed where it stays: to put it together elsewhere and move it takes longer.
+        self.tasks.push(Task::NEW);
+        let entry = self.tasks.last_mut().expect("just pushed");
+        entry.op.site = site;
+        entry.name = name;
+        entry.parent = parent;
+        entry.spawn_index = spawn_index;
+        entry.object = object;
+        entry.spurious_left = self.spurious_max;
         self.live.insert(task);
         task
     }
 
     /// Registers an object.
-    #[inline]
+    // Always part of its caller, which knows what the state is: it is written where it belongs, and not moved there.
+    #[inline(always)]
     pub fn create(&mut self, state: State, site: SiteId) -> ObjectId {
         let id = ObjectId(self.objects.len() as u32);
-        let (waiting, waiting_other) = (TaskSet::EMPTY, TaskSet::EMPTY);
         if self.remembers {
-            self.first_states.push(state.clone());
+            self.remember(&state);
         }
-        self.objects.push(Object { state, waiting, waiting_other, version: 0, site });
+        // As for tasks.
+        self.objects.push(Object::NEW);
+        let object = self.objects.last_mut().expect("just pushed");
+        object.state = state;
+        object.site = site;
         id
+    }
+
+    #[inline(never)]
+    fn remember(&mut self, state: &State) {
+        self.first_states.push(state.clone());
     }
 
     /// A task.
@@ -331,6 +354,7 @@ impl World {
         let entry = &mut self.tasks[task.index()];
         assert!(entry.life == Life::Pending, "raddle bug: a task that runs is not about to do anything");
         entry.life = Life::Running;
+        entry.touch = None;
         let before = entry.op;
         self.enabled.remove(task);
         for id in [before.object, before.second] {
@@ -354,6 +378,7 @@ impl World {
         let entry = &mut self.tasks[task.index()];
         assert!(entry.life == Life::Pending, "raddle bug: a step without an announcement");
         entry.life = Life::Running;
+        entry.touch = None;
         entry.events += 1;
         self.enabled.remove(task);
         let outcome = self.step_other(task, pick);

@@ -21,6 +21,7 @@ pub mod io;
 pub mod libc;
 pub mod locks;
 pub mod objects;
+pub mod own;
 pub mod pages;
 pub mod reset;
 pub mod robust;

@@ -12,10 +12,9 @@
 //!   any whole run was seen to take (so that the bound above still holds for programs that end) falls
 //!   to the bottom.
 //!
-//! A step at which the same task goes on costs the same however many tasks there are; for another
-//! the highest is climbed to, each time from one that can run to a higher one that can, which takes
-//! a logarithmic number of goes on average since priorities are random. Only a change of the order
-//! takes time in proportion to the number of tasks.
+//! A step at which the same task goes on costs the same however many tasks there are. For another the
+//! order is looked through from above, past those that cannot run; a change of the order takes time in
+//! proportion to the number of tasks.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -38,9 +37,10 @@ pub struct Pct<D = Rng> {
     // Highest first. invariant: the first `standing` tasks have not fallen; levels never rise after them.
     order: Vec<Place>,
     standing: usize,
-    // For each task those before it in the order. invariant: its place is the size of this set.
-    above: Vec<TaskSet>,
-    // How many tasks have a place: the rest of `above` is kept for its memory.
+    // Those before `last` in the order, if that is known: nothing is, once the order or `last` has changed.
+    above: TaskSet,
+    knows_above: bool,
+    // How many tasks have a place.
     tasks: usize,
     // The number of events of a task when it last gave way, plus one.
     gave_way: Vec<u32>,
@@ -65,7 +65,8 @@ impl<D: Dice> Pct<D> {
             begun: false,
             order: Vec::new(),
             standing: 0,
-            above: Vec::new(),
+            above: TaskSet::EMPTY,
+            knows_above: false,
             tasks: 0,
             gave_way: Vec::new(),
             changes: Vec::new(),
@@ -87,26 +88,38 @@ impl<D: Dice> Pct<D> {
     }
 
     /// Puts `place` at `at`.
+    #[inline]
     fn insert(&mut self, at: usize, place: Place) {
-        let mut above = core::mem::take(&mut self.above[place.task.index()]);
-        above.clear();
-        self.order[..at].iter().for_each(|higher| above.insert(higher.task));
-        self.above[place.task.index()] = above;
-        for lower in &self.order[at..] {
-            self.above[lower.task.index()].insert(place.task);
-        }
+        self.knows_above = false;
         self.order.insert(at, place);
     }
 
+    #[inline]
     fn remove(&mut self, task: TaskId) {
-        let at = self.above[task.index()].len() as usize;
+        self.knows_above = false;
+        let place = self.order.iter().position(|place| place.task == task);
+        let at = place.expect("raddle bug: a task has no place");
         self.order.remove(at);
         if at < self.standing {
             self.standing -= 1;
         }
-        for lower in &self.order[at..] {
-            self.above[lower.task.index()].remove(task);
+    }
+
+    /// Whether anybody above `last` is among `others`.
+    #[inline(always)]
+    fn is_below_one_of(&mut self, others: &TaskSet) -> bool {
+        if !self.knows_above {
+            self.find_above();
         }
+        others.first_common(&self.above).is_some()
+    }
+
+    #[inline(never)]
+    fn find_above(&mut self) {
+        self.knows_above = true;
+        self.above.clear();
+        let above = self.order.iter().map(|place| place.task).take_while(|&task| Some(task) != self.last);
+        above.for_each(|task| self.above.insert(task));
     }
 
     fn welcome(&mut self, tasks: usize) {
@@ -116,9 +129,6 @@ impl<D: Dice> Pct<D> {
         while self.tasks < tasks {
             let task = TaskId(self.tasks as u32);
             self.tasks += 1;
-            if self.above.len() < self.tasks {
-                self.above.push(TaskSet::EMPTY);
-            }
             self.gave_way.push(0);
             let at = self.draw(self.standing) as usize;
             self.standing += 1;
@@ -155,21 +165,23 @@ impl<D: Dice> Pct<D> {
         self.insert(at, Place { task, level });
     }
 
-    /// Climbs from one that can run to the highest.
+    /// The highest of those that can run.
+    #[inline]
     fn highest(&self, view: &View<'_>) -> TaskId {
-        let last = self.last.filter(|&last| view.enabled.contains(last));
-        let mut task = last.or(view.enabled.first()).expect("raddle bug: nobody to pick");
-        while let Some(higher) = view.enabled.first_common(&self.above[task.index()]) {
-            task = higher;
-        }
-        task
+        let mut tasks = self.order.iter().map(|place| place.task);
+        tasks.find(|&task| view.enabled.contains(task)).expect("raddle bug: nobody to pick")
     }
 
     /// Whether a task has newly arrived where others should go first.
+    #[inline]
     fn gives_way(&mut self, view: &View<'_>, task: TaskId) -> bool {
-        let kind = view.op(task).kind;
+        matches!(view.op(task).kind, Kind::Yield | Kind::Sleep) && self.gives_way_now(view, task)
+    }
+
+    #[inline(never)]
+    fn gives_way_now(&mut self, view: &View<'_>, task: TaskId) -> bool {
         let now = view.world.task(task).events + 1;
-        if !matches!(kind, Kind::Yield | Kind::Sleep) || self.gave_way[task.index()] == now {
+        if self.gave_way[task.index()] == now {
             return false;
         }
         self.gave_way[task.index()] = now;
@@ -216,7 +228,10 @@ impl<D: Dice> Policy for Pct<D> {
         if self.last != Some(task) || !view.enabled.several() {
             self.row_begin = self.step;
         }
-        self.last = Some(task);
+        if self.last != Some(task) {
+            self.last = Some(task);
+            self.knows_above = false;
+        }
         Pick::Run(task)
     }
 
@@ -226,7 +241,7 @@ impl<D: Dice> Policy for Pct<D> {
         let stays = self.step < self.due
             && self.last == Some(task)
             && self.tasks == world.tasks().len()
-            && others.first_common(&self.above[task.index()]).is_none();
+            && !self.is_below_one_of(others);
         if stays {
             self.step += 1;
             if others.is_empty() {
@@ -245,6 +260,7 @@ impl<D: Dice> Policy for Pct<D> {
         self.begun = false;
         self.order.clear();
         self.standing = 0;
+        self.knows_above = false;
         self.tasks = 0;
         self.gave_way.clear();
         self.changes.clear();
@@ -273,5 +289,6 @@ impl<D: Dice> Policy for Pct<D> {
             self.fall(main, level);
         }
         (self.step, self.row_begin, self.last) = (steps, steps, last);
+        self.knows_above = false;
     }
 }

@@ -2,9 +2,8 @@
 //! are accesses like any other.
 //!
 //! The runtime itself must not come in here. When it is packed into an object file, what it calls `memcpy` becomes
-//! `raddle_own_memcpy`, and `raddle_hook_memcpy` becomes `memcpy`; likewise the others.
+//! `raddle_own_memcpy` (`raddle_native::own`), and `raddle_hook_memcpy` becomes `memcpy`; likewise the others.
 
-use core::arch::naked_asm;
 use core::ffi::c_int;
 use raddle_native::access::{access, kept, moment, place};
 
@@ -141,32 +140,4 @@ hook! {
     raddle_hook_strcat rdx => string_append;
     raddle_hook_strcmp rdx => string_compare;
     raddle_hook_strncmp rcx => string_compare_some;
-}
-
-macro_rules! own {
-    ($($name:ident: $($line:literal),*;)*) => {$(
-        #[doc = concat!("What the runtime calls instead of libc's: `", stringify!($name), "`.")]
-        ///
-        /// # Safety
-        /// As libc's.
-        #[unsafe(naked)]
-        #[cfg_attr(panic = "abort", unsafe(no_mangle))]
-        pub unsafe extern "C" fn $name() {
-            naked_asm!($($line),*)
-        }
-    )*};
-}
-
-own! {
-    raddle_own_memcpy: "mov rax, rdi", "mov rcx, rdx", "rep movsb", "ret";
-    raddle_own_memmove: "mov rax, rdi", "mov rcx, rdx", "mov r8, rdi", "sub r8, rsi", "cmp r8, rdx", "jb 2f",
-        "rep movsb", "ret",
-        // They overlap, and the end must be moved first.
-        "2:", "lea rdi, [rdi + rdx - 1]", "lea rsi, [rsi + rdx - 1]", "std", "rep movsb", "cld", "ret";
-    raddle_own_memset: "mov r8, rdi", "mov eax, esi", "mov rcx, rdx", "rep stosb", "mov rax, r8", "ret";
-    raddle_own_memcmp: "xor eax, eax", "xor ecx, ecx", "2:", "cmp rcx, rdx", "jae 3f", "movzx eax, byte ptr [rdi + rcx]",
-        "movzx r8d, byte ptr [rsi + rcx]", "inc rcx", "sub eax, r8d", "jz 2b", "ret", "3:", "xor eax, eax", "ret";
-    raddle_own_bcmp: "xor eax, eax", "xor ecx, ecx", "2:", "cmp rcx, rdx", "jae 3f", "mov al, [rdi + rcx]",
-        "sub al, [rsi + rcx]", "inc rcx", "test al, al", "jz 2b", "3:", "ret";
-    raddle_own_strlen: "xor eax, eax", "2:", "cmp byte ptr [rdi + rax], 0", "je 3f", "inc rax", "jmp 2b", "3:", "ret";
 }

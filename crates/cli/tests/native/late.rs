@@ -57,15 +57,24 @@ fn runs_begin_at_the_first_choice_under_every_strategy_that_samples() {
 
 #[test]
 fn what_is_not_part_of_a_snapshot_keeps_the_start_where_it_is() {
-    for name in ["late/open.c", "late/shared.c"] {
+    for name in ["late/open.c", "late/shared.c", "late/peculiar.c"] {
         assert_eq!(compare(name, "random", CHECKED), (0, 0), "{name}");
     }
 }
 
 #[test]
 fn a_call_that_concerns_what_came_before_the_start_moves_it_back() {
-    for name in ["late/unmap.c", "late/seek.c"] {
+    for name in ["late/unmap.c", "late/seek.c", "late/closes.c"] {
         let (moved, alone) = compare(name, "random", CHECKED);
         assert!(moved > 0 && alone == 0, "{name}: moved {moved}, alone {alone}");
+    }
+}
+
+#[test]
+fn descriptors_that_are_open_at_the_start_are_put_back() {
+    for isolations in [CHECKED, ["fork", "reset"]] {
+        let (moved, alone) = compare("late/kept.c", "random", isolations);
+        // Without checks the start is moved only if that pays.
+        assert!(alone == 0 && (moved > 0 || isolations != CHECKED), "moved {moved}, alone {alone}");
     }
 }

@@ -78,3 +78,14 @@ pub struct Object {
     /// Where it was first used.
     pub site: SiteId,
 }
+
+impl Object {
+    /// One that nobody has used, and that is nothing yet.
+    pub(crate) const NEW: Object = Object {
+        state: State::Cell,
+        waiting: TaskSet::EMPTY,
+        waiting_other: TaskSet::EMPTY,
+        version: 0,
+        site: SiteId::UNKNOWN,
+    };
+}

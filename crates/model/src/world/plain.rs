@@ -2,11 +2,11 @@
 //! so that a step is one visit to its task and one to its object.
 
 use super::{Life, Task, World, wrong};
-use crate::ids::TaskId;
+use crate::ids::{ObjectId, SiteId, TaskId};
 use crate::objects::{Object, State};
 use crate::op::{Kind, Op, Plain, Touch};
 use crate::taskset::TaskSet;
-use crate::trace::{Outcome, PlainEvent};
+use crate::trace::{Event, Outcome, PlainEvent};
 
 impl World {
     /// As [`World::announce`]. `LOW`: there are no more tasks than a [`TaskSet`]'s word has bits.
@@ -56,15 +56,20 @@ impl World {
     /// happened.
     #[inline(always)]
     pub fn step_plain<const LOW: bool>(&mut self, task: TaskId) -> Option<PlainEvent> {
+        let touch = self.tasks[task.index()].touch?;
+        self.step_plain_as::<LOW>(task, touch)
+    }
+
+    /// The same for a task that is about to do this to an object.
+    #[inline(always)]
+    pub fn step_plain_as<const LOW: bool>(&mut self, task: TaskId, touch: Touch) -> Option<PlainEvent> {
         let entry = &mut self.tasks[task.index()];
-        let touch = entry.touch?;
-        if entry.life != Life::Pending {
-            return None;
-        }
+        debug_assert!(entry.touch == Some(touch), "raddle bug: a step that was not announced");
         let Op { kind, order, object, site, .. } = entry.op;
         happen::<LOW>(&mut self.objects[object.index()], &mut self.enabled, task, touch)?;
         self.enabled.remove_from::<LOW>(task);
         entry.life = Life::Running;
+        entry.touch = None;
         let event = entry.plain_event(task, Plain { kind, touch, order, object, site });
         if touch == Touch::Exit {
             self.leave(task);
@@ -84,6 +89,42 @@ impl World {
             self.leave(task);
         }
         Some(event)
+    }
+
+    /// A running task makes another without announcing it. As above, [`Task::op`] does not tell of it.
+    #[inline]
+    pub fn perform_spawn(&mut self, parent: TaskId, site: SiteId) -> Event {
+        let child = self.add_task(Some(parent), site);
+        let op = Op::new(Kind::Spawn, ObjectId::NONE, site);
+        self.perform_at_once(parent, op, Outcome::Spawned(child))
+    }
+
+    /// A running task ends the process without announcing it. As above, [`Task::op`] does not tell of it.
+    #[inline]
+    pub fn perform_end(&mut self, task: TaskId, site: SiteId) -> Event {
+        self.perform_at_once(task, Op::new(Kind::End, ObjectId::NONE, site), Outcome::Done)
+    }
+
+    #[inline]
+    fn perform_at_once(&mut self, task: TaskId, op: Op, outcome: Outcome) -> Event {
+        let entry = &mut self.tasks[task.index()];
+        assert!(entry.life == Life::Running, "raddle bug: a task that is about to do one thing does another");
+        let index = entry.events;
+        entry.events = index + 1;
+        entry.outcome = outcome;
+        entry.looks = 0;
+        Event { task, index, op, outcome }
+    }
+
+    /// Whether whoever owns what a task waits for, which cannot do a plain operation, can go on itself. Then
+    /// nobody waits in a circle.
+    #[inline]
+    pub fn is_owned_by_one_that_can(&self, plain: Plain) -> bool {
+        match &self.object(plain.object).state {
+            State::Mutex(mutex) => mutex.owner.is_some_and(|owner| self.enabled.contains(owner)),
+            State::Task { task, .. } => self.enabled.contains(*task),
+            _ => false,
+        }
     }
 
     #[inline(never)]

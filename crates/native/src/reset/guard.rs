@@ -23,13 +23,15 @@ enum Rule {
     Opens,
     /// If its first argument is a descriptor that this run has made: what is changed goes with it.
     Own,
+    /// The same, or if that is one whose state is put back.
+    Held,
     /// If this says so.
     If(fn(&[usize; 6]) -> bool),
     /// This does it.
     By(fn(&[usize; 6]) -> Option<isize>),
 }
 
-use Rule::{By, Free, If, Opens, Own};
+use Rule::{By, Free, Held, If, Opens, Own};
 
 /// Number, rule, and why it is safe where the rule alone does not say it.
 const RULES: &[(usize, Rule, &str)] = &[
@@ -64,9 +66,9 @@ const RULES: &[(usize, Rule, &str)] = &[
     (41, Opens, "socket"),
     (42, If(connects_to_itself), "connect: nobody else is spoken to once the run listens itself"),
     (43, Opens, "accept"),
-    (44, Own, "sendto"),
-    (45, Own, "recvfrom"),
-    (46, Own, "sendmsg"),
+    (44, Held, "sendto"),
+    (45, Held, "recvfrom"),
+    (46, Held, "sendmsg: what is sent with it goes, too"),
     (47, By(receive), "recvmsg"),
     (48, Own, "shutdown"),
     (49, If(binds_no_file), "bind: the name is free again when the socket is closed, unless it is a file's"),
@@ -125,7 +127,7 @@ const RULES: &[(usize, Rule, &str)] = &[
     (309, Free, "getcpu"),
     (318, Free, "getrandom"),
     (319, Opens, "memfd_create"),
-    (328, Own, "pwritev2"),
+    (328, Held, "pwritev2"),
     (332, Free, "statx"),
     (439, Free, "faccessat2"),
 ];
@@ -167,6 +169,7 @@ pub fn call(number: usize, args: [usize; 6]) -> isize {
             true
         }
         Some(Own) => !outside.undo.is_inherited(args[0]),
+        Some(Held) => is_held(args[0]),
         Some(If(may)) => may(&args),
         Some(By(make)) => match make(&args) {
             Some(result) => return result,
@@ -190,6 +193,11 @@ fn inherited(fd: usize) -> bool {
     undo().is_none_or(|undo| undo.is_inherited(fd))
 }
 
+/// Whether a descriptor is the run's own, or one whose state is put back.
+fn is_held(fd: usize) -> bool {
+    undo().is_some_and(|undo| undo.kept.has(fd) || !undo.is_inherited(fd))
+}
+
 /// Where a call may change how far input is read or output is written, or make another name for one of these. Nothing
 /// else in the list does that.
 fn moves(number: usize, args: &[usize; 6]) -> u8 {
@@ -199,8 +207,8 @@ fn moves(number: usize, args: &[usize; 6]) -> u8 {
     match number {
         nr::READ | nr::WRITE | nr::LSEEK | READV | WRITEV => match args[0] as u32 {
             fd @ 0..=2 => 1 << fd,
-            _ if inherited(args[0]) => ALL_FILES,
-            _ => 0,
+            _ if is_held(args[0]) => 0,
+            _ => ALL_FILES,
         },
         _ if NAMES.contains(&number) => ALL_FILES,
         _ => 0,
@@ -209,7 +217,7 @@ fn moves(number: usize, args: &[usize; 6]) -> u8 {
 
 /// Descriptors may come with a message.
 fn receive(args: &[usize; 6]) -> Option<isize> {
-    if !opening(!inherited(args[0]), ANYWHERE) {
+    if !opening(is_held(args[0]), ANYWHERE) {
         return None;
     }
     // SAFETY: what the program asks for.
@@ -219,12 +227,13 @@ fn receive(args: &[usize; 6]) -> Option<isize> {
 const RECVMSG: usize = 47;
 
 fn to_output_or_own(args: &[usize; 6]) -> bool {
-    matches!(args[0] as u32, 1 | 2) || !inherited(args[0])
+    matches!(args[0] as u32, 1 | 2) || is_held(args[0])
 }
 
 fn seeks_no_output(args: &[usize; 6]) -> bool {
     const HERE: usize = 1;
-    let asks = args[1] == 0 && args[2] == HERE;
+    // What is kept is only read.
+    let asks = args[1] == 0 && args[2] == HERE || undo().is_some_and(|undo| undo.kept.has(args[0]));
     if !asks
         && let Some(outside) = outside()
         && may_be_output(args[0])

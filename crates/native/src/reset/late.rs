@@ -3,8 +3,8 @@
 //! So the start is moved: a new snapshot is taken there, of all that the program has built up by then.
 //!
 //! What came before has then happened once for all. That must not show: nothing may have been done that is put back
-//! after each run because others could see it, and descriptors must be what they were, since the kernel keeps for each
-//! how far it was read. What was written to the outputs stays there.
+//! after each run because others could see it, and descriptors must be what they were or of a kind that is put back
+//! (`kept`), since the kernel keeps for each how far it was read. What was written to the outputs stays there.
 //!
 //! A call that is refused later on ends this: the run is done again by a process whose runs begin before main.
 
@@ -92,6 +92,14 @@ impl Outside {
         // The new snapshot is about as dear as the old one and the making of what is new in it. Twice that: not every
         // request is done to its end.
         let pays = prefix_ns.saturating_mul(left) > 2 * (self.late.snapshot_ns + prefix_ns);
-        (pays || self.errand.checks()) && !self.listens && self.undo.can_be_start()
+        if !pays && !self.errand.checks() {
+            return false;
+        }
+        let can = !self.listens && self.undo.can_be_late_start();
+        if !can {
+            // All runs come to here in the same way.
+            self.late.settle();
+        }
+        can
     }
 }

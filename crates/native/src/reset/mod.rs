@@ -12,6 +12,7 @@
 //! it as it watches any other copy, does the run in a copy of its own.
 
 pub mod guard;
+mod kept;
 mod late;
 mod layers;
 mod outside;
@@ -230,6 +231,9 @@ fn one(outside: &mut Outside, doubtful: bool) -> bool {
     }
     let files = outside.undo.all();
     outside.errand.soiled(files);
+    if outside.undo.stuck {
+        outside.end = End::Refused(sys::nr::READ as u32);
+    }
     moves
 }
 

@@ -1,6 +1,7 @@
 //! What a run changes besides memory, and how it is put back: mappings, the end of the heap, descriptors, what is
 //! done about signals.
 
+use super::kept::Kept;
 use crate::server::Marks;
 use crate::sys::{self, nr};
 use alloc::vec::Vec;
@@ -51,6 +52,10 @@ pub(super) struct Undo {
     pub(super) peculiar: bool,
     /// Whether memory was mapped that is not put back.
     pub(super) shared: bool,
+    /// Descriptors that the program had when the start was moved.
+    pub(super) kept: Kept,
+    /// Whether one of them could not be put back.
+    pub(super) stuck: bool,
 }
 
 /// How things are at a checkpoint, besides memory.
@@ -89,12 +94,14 @@ impl Undo {
             spoiled: false,
             peculiar: false,
             shared: false,
+            kept: Kept::NONE,
+            stuck: false,
         }
     }
 
     /// How things are at the beginning of every run.
     pub(super) fn look(&mut self) {
-        *self = Undo::new();
+        *self = Undo { kept: self.kept, ..Undo::new() };
         // SAFETY: questions only; what is written lives until the calls return.
         unsafe {
             self.heap_end = sys::call3(nr::BRK, 0, 0, 0) as usize;
@@ -176,10 +183,27 @@ impl Undo {
         !self.shared && (self.opened == 0 || self.difference().is_none())
     }
 
-    /// A descriptor that a run has left behind or taken away.
+    /// The same, but that descriptors may be open which are put back from then on.
+    pub(super) fn can_be_late_start(&mut self) -> bool {
+        if self.shared || self.opened == 0 {
+            return !self.shared;
+        }
+        let (open, mut kept) = (Open::now(), Kept::NONE);
+        let can = (0..DESCRIPTORS).all(|fd| match (self.is_inherited(fd), open.has(fd)) {
+            (false, true) => kept.add(fd),
+            (inherited, open) => inherited == open,
+        });
+        if can {
+            self.kept = kept;
+        }
+        can
+    }
+
+    /// A descriptor that a run has left behind, taken away or changed.
     pub(super) fn difference(&self) -> Option<usize> {
         let open = Open::now();
-        (0..DESCRIPTORS).find(|&fd| open.has(fd) != self.is_inherited(fd))
+        let other = (0..DESCRIPTORS).find(|&fd| open.has(fd) != self.is_inherited(fd));
+        other.or_else(|| self.kept.difference())
     }
 
     /// Puts everything back, but for how far input is read and outputs are written: where that may have changed.
@@ -216,6 +240,7 @@ impl Undo {
         const SET: usize = 2;
         const READ_WRITE: usize = 3;
         self.close();
+        self.stuck |= !self.kept.put_back();
         let (maps, forbidden) = mark.map_or((0, 0), |mark| (mark.maps, mark.forbidden));
         // SAFETY: the run is over, so nobody uses what goes.
         unsafe {

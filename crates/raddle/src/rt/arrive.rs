@@ -8,7 +8,6 @@ use raddle_engine::Next;
 use raddle_model::{Kind, Mode, ObjectId, Op, Order, Outcome, Plain, SiteId, Touch};
 use std::panic::resume_unwind;
 use std::ptr;
-use std::sync::atomic::Ordering;
 
 impl Rt {
     /// The task does `op` when its turn has come. Says how that ended.
@@ -81,8 +80,25 @@ impl Rt {
         match turn {
             Turn::Mine(_) => Way::NONE,
             Turn::Theirs(way) => way,
-            Turn::Special => self.arrive_specially(plain.op()).err().unwrap_or(Way::NONE),
+            Turn::Special => {
+                let Plain { kind, touch, order, object, site } = plain;
+                self.arrive_first(kind, touch, order, object, site)
+            }
         }
+    }
+
+    /// A point of a task that was just made: others see what it is about to do before anybody goes on.
+    /// Or one of a run whose operations take a way of their own.
+    #[inline(never)]
+    fn arrive_first(self, kind: Kind, touch: Touch, order: Order, object: ObjectId, site: SiteId) -> Way {
+        let plain = Plain { kind, touch, order, object, site };
+        if self.with(|run| run.unusual) {
+            return self.arrive_specially(plain.op()).err().unwrap_or(Way::NONE);
+        }
+        self.with(|run| {
+            run.engine.announce_plain(run.running, plain);
+            run.go_back_to_maker()
+        })
     }
 
     #[inline(never)]
@@ -163,9 +179,9 @@ impl Rt {
                 return Ok(run.engine.perform(me, op));
             }
             // A task that was just made: others see what it is about to do before anybody goes on.
-            if let Some(maker) = run.maker.take() {
+            if run.maker.is_some() {
                 run.engine.announce(me, op);
-                return Err(run.hand_over(Next::Run(maker)));
+                return Err(run.go_back_to_maker());
             }
             match run.engine.arrive(me, op) {
                 Next::Run(task) if task == me => Ok(run.engine.outcome(me)),
@@ -254,6 +270,13 @@ impl Run {
         quiet
     }
 
+    /// The running task has come to its first point: its maker goes on.
+    #[inline]
+    fn go_back_to_maker(&mut self) -> Way {
+        let maker = self.maker.take().expect("raddle bug: nobody has made the task");
+        self.hand_over(Next::Run(maker))
+    }
+
     /// Whether the running task has not come to its first operation yet, or all operations of this run take
     /// a way of their own.
     #[inline(always)]
@@ -269,16 +292,8 @@ impl Run {
 
     /// A sign of life, and where it is given.
     #[inline(always)]
-    fn beat_at(&self, site: SiteId) {
-        self.heart.site.store(site.0, Ordering::Relaxed);
-        self.beat();
-    }
-
-    /// A sign of life.
-    #[inline(always)]
-    pub(crate) fn beat(&self) {
-        let beats = &self.heart.beats;
-        // Nobody else writes it, so this need not be one indivisible step.
-        beats.store(beats.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    pub(super) fn beat_at(&self, site: SiteId) {
+        self.heart.at(self.running, site);
+        self.heart.beat();
     }
 }

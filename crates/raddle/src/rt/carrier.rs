@@ -16,7 +16,7 @@ use super::{Heart, panics, site};
 use raddle_explore::target::{
     Digest, Flow, Learned, Place, Run, Searched, Searcher, Sink, Target, TargetError,
 };
-use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, TaskId, Trace, Verdict};
+use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, Trace, Verdict};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -116,8 +116,7 @@ impl LibraryTarget {
         // Should it ever come back, it shall not go on.
         carrier.stop.store(true, Ordering::Relaxed);
         let run = carrier.heart.run.load(Ordering::Relaxed).max(waited_for);
-        let site = SiteId(carrier.heart.site.load(Ordering::Relaxed));
-        let task = TaskId(carrier.heart.task.load(Ordering::Relaxed));
+        let (task, site) = carrier.heart.running();
         let message = format!(
             "no operation of raddle's was reached for {} ms. A task either computes without end or waits on \
              something that raddle does not see: a std::sync or parking_lot primitive, a channel of another \

@@ -4,7 +4,6 @@ use super::Rt;
 use super::panics::Panic;
 use super::switch::Context;
 use crate::thread::local::Locals;
-use corosensei::stack::DefaultStack;
 use raddle_model::TaskId;
 
 /// Usable bytes of a task's stack. Only touched pages take memory.
@@ -48,19 +47,37 @@ impl std::fmt::Debug for Fiber {
 }
 
 impl Fiber {
-    /// Prepares for a task that will run `body` on `stack`, and go on in the end with what that says.
+    /// Its panic was caught.
+    #[inline]
+    pub(crate) fn forget_panic(&mut self) {
+        if self.panic.is_some() {
+            self.panic = None;
+        }
+    }
+
+    /// What is seldom there.
+    #[cold]
+    fn forget(&mut self) {
+        self.name = None;
+        self.panic = None;
+        self.earlier_panic = None;
+    }
+
+    /// Prepares for a task that will run `body` on the context's stack, and go on in the end with what that says.
     ///
     /// # Safety
     /// What `body` borrows must outlive the fiber: until it has returned, was unwound or abandoned.
-    pub(crate) unsafe fn begin<F>(&mut self, rt: Rt, stack: DefaultStack, body: F)
+    // Always part of its caller, so that what the body takes along is written once, where it is read.
+    #[inline(always)]
+    pub(crate) unsafe fn begin<F>(&mut self, rt: Rt, body: F)
     where
         F: FnOnce(Rt) -> *const Context,
     {
         debug_assert!(!self.alive && self.locals.is_empty());
         self.alive = true;
-        self.name = None;
-        self.panic = None;
-        self.earlier_panic = None;
+        if self.name.is_some() || self.panic.is_some() || self.earlier_panic.is_some() {
+            self.forget();
+        }
         self.joined = false;
         self.unwinding = false;
         self.late_operations = 0;
@@ -69,13 +86,14 @@ impl Fiber {
             let next = body(rt);
             rt.with(|run| {
                 run.fibers[task.index()].alive = false;
+                run.alive -= 1;
                 // Not the stack itself: it is in use for a few instructions more.
                 run.ended.push(task);
             });
             next
         };
         // SAFETY: the caller promises that the borrows outlive the fiber; fibers are boxed.
-        unsafe { self.context.begin(stack, entry) };
+        unsafe { self.context.begin(entry) };
     }
 }
 
@@ -87,6 +105,7 @@ pub(crate) fn abandon(rt: Rt, task: TaskId) {
         fiber.unwinding = false;
         fiber.alive = false;
         fiber.context.abandon();
+        run.alive -= 1;
         run.ended.push(task);
     });
 }

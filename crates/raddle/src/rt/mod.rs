@@ -18,12 +18,14 @@ mod switch;
 pub(crate) mod watch;
 mod worker;
 
+use corosensei::stack::DefaultStack;
 use fiber::Fiber;
 use panics::{Panic, RunOver};
 use raddle_engine::{Engine, Next};
 use raddle_model::{Failure, FailureKind, Kind, ObjectId, Op, Outcome, SiteId, TaskId, Verdict};
 use raddle_policy::Planned;
 use slot::Mark;
+use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
@@ -43,9 +45,33 @@ pub(crate) struct Heart {
     /// Number of the run that is going on.
     pub(crate) run: AtomicU64,
     /// Task that is running.
-    pub(crate) task: AtomicU32,
-    /// Where it was last.
-    pub(crate) site: AtomicU32,
+    task: AtomicU32,
+    /// Where tasks were last: a task in the upper half and its site in the lower, at a place that several may share.
+    sites: [AtomicU64; 16],
+}
+
+impl Heart {
+    /// Where a task is.
+    #[inline(always)]
+    fn at(&self, task: TaskId, site: SiteId) {
+        let place = task.index() % self.sites.len();
+        self.sites[place].store(u64::from(task.0) << 32 | u64::from(site.0), Ordering::Relaxed);
+    }
+
+    /// A sign of life.
+    #[inline(always)]
+    pub(crate) fn beat(&self) {
+        // Nobody else writes it, so this need not be one indivisible step.
+        self.beats.store(self.beats.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    /// Who is running, and where it was last if that is known.
+    pub(crate) fn running(&self) -> (TaskId, SiteId) {
+        let task = TaskId(self.task.load(Ordering::Relaxed));
+        let last = self.sites[task.index() % self.sites.len()].load(Ordering::Relaxed);
+        let known = last >> 32 == u64::from(task.0);
+        (task, if known { SiteId(last as u32) } else { SiteId::UNKNOWN })
+    }
 }
 
 /// The state of one carrier: used for one run after the other.
@@ -75,9 +101,14 @@ pub(crate) struct Run {
     pub(crate) mark: Mark,
     /// The task that was running can neither go on nor unwind, and must be abandoned.
     pub(crate) stuck: bool,
-    pub(crate) stacks: Vec<corosensei::stack::DefaultStack>,
+    /// Stacks that no task's place has kept.
+    pub(crate) stacks: Vec<DefaultStack>,
+    /// How many tasks have begun and not ended.
+    pub(crate) alive: usize,
     /// Tasks that have ended and whose stacks can be used again.
     pub(crate) ended: Vec<TaskId>,
+    /// Whether a stack was used again in this run.
+    pub(crate) moved_stacks: bool,
     /// Tasks that were given up without unwinding.
     pub(crate) leaked: u64,
     pub(crate) heart: Arc<Heart>,
@@ -186,6 +217,7 @@ impl Rt {
     ///
     /// # Safety
     /// What `body` borrows must outlive the task. It must not unwind.
+    #[inline(always)]
     pub(crate) unsafe fn spawn<F>(self, name: Option<Arc<str>>, site: SiteId, body: F) -> TaskId
     where
         F: FnOnce() -> std::thread::Result<()>,
@@ -194,20 +226,14 @@ impl Rt {
             self.arrive_late(Op::new(Kind::Spawn, ObjectId::NONE, site));
             self.give_up();
         }
-        let Outcome::Spawned(task) = self.arrive(Op::new(Kind::Spawn, ObjectId::NONE, site)) else {
-            panic!("raddle bug: a spawn made no task")
-        };
-        self.with(|run| {
-            if run.fibers.len() <= task.index() {
-                run.fibers.resize_with(task.index() + 1, Box::default);
-            }
-            let stack = run.stack();
-            let rt = self;
-            // SAFETY: passed on to the caller.
-            unsafe { run.fibers[task.index()].begin(rt, stack, move |rt| rt.task(Kind::Exit, body)) };
-            run.fibers[task.index()].name = name;
-        });
+        let task = self.make(site);
         let (before, here, child) = self.with(|run| {
+            // SAFETY: passed on to the caller.
+            unsafe { run.begin(self, task, move |rt| rt.task(Kind::Exit, body)) };
+            if name.is_some() {
+                run.fibers[task.index()].name = name;
+            }
+            run.heart.at(task, site);
             let before = run.maker.replace(run.running);
             (before, run.here, run.go(task))
         });
@@ -217,8 +243,26 @@ impl Rt {
         task
     }
 
+    /// Making a task, as an operation of the one that makes it.
+    fn make(self, site: SiteId) -> TaskId {
+        let made = self.with(|run| {
+            let at_once = !run.unusual && !run.engine.is_point_at(Kind::Spawn, site);
+            at_once.then(|| {
+                run.beat_at(site);
+                run.engine.spawn(run.running, site)
+            })
+        });
+        made.unwrap_or_else(|| match self.arrive(Op::new(Kind::Spawn, ObjectId::NONE, site)) {
+            Outcome::Spawned(task) => task,
+            other => panic!("raddle bug: a spawn gave {other:?}"),
+        })
+    }
+
     /// The life of a task: its body, its thread locals, its last operation. Says who goes on.
     /// The body gives back how it ended, and never unwinds.
+    // Part of what a stack begins with, as the bodies are: every return of a task is guessed wrong, since others have
+    // called meanwhile.
+    #[inline(always)]
     pub(crate) fn task(self, last: Kind, body: impl FnOnce() -> std::thread::Result<()>) -> *const Context {
         let result = body();
         let me = self.running();
@@ -233,12 +277,7 @@ impl Rt {
         let failed = result.is_err();
         debug_assert!(result.is_ok() || last == Kind::End, "raddle bug: a task's own panic was not kept");
         if let Err(payload) = result {
-            let text = panics::text(&*payload);
-            panics::settle(self, &*payload);
-            self.with(|run| {
-                let failure = run.main_panicked(text);
-                run.engine.fail(failure);
-            });
+            self.main_fails(&*payload);
         }
         crate::thread::local::destroy(self);
         if self.ending() {
@@ -251,16 +290,18 @@ impl Rt {
                 run.go_on(next)
             });
         }
+        self.with(|run| if last == Kind::Exit { run.exit(me) } else { run.end(me) })
+    }
+
+    /// Main has ended with this panic.
+    #[cold]
+    fn main_fails(self, payload: &(dyn Any + Send)) {
+        let text = panics::text(payload);
+        panics::settle(self, payload);
         self.with(|run| {
-            let object = if last == Kind::Exit { run.engine.world().task(me).object } else { ObjectId::NONE };
-            let op = Op::new(last, object, SiteId::UNKNOWN);
-            if let Some(maker) = run.maker.take() {
-                run.engine.announce(me, op);
-                return run.go(maker);
-            }
-            let next = run.engine.arrive(me, op);
-            run.go_on(next)
-        })
+            let failure = run.main_panicked(text);
+            run.engine.fail(failure);
+        });
     }
 
     /// A panic has left a destructor of the running task that ran because of another: std is about to
@@ -289,9 +330,25 @@ impl Run {
     pub(crate) fn go(&mut self, task: TaskId) -> *const Context {
         self.running = task;
         self.heart.task.store(task.0, Ordering::Relaxed);
-        self.heart.site.store(self.engine.world().task(task).op.site.0, Ordering::Relaxed);
         self.here = &raw mut self.fibers[task.index()].context;
         self.here
+    }
+
+    /// A task is at its last operation: who goes on.
+    fn exit(&mut self, me: TaskId) -> *const Context {
+        if let Some(maker) = self.maker.take() {
+            let object = self.engine.world().task(me).object;
+            self.engine.announce(me, Op::new(Kind::Exit, object, SiteId::UNKNOWN));
+            return self.go(maker);
+        }
+        let next = self.engine.arrive_at_exit(me, SiteId::UNKNOWN);
+        self.go_on(next)
+    }
+
+    /// The same for main.
+    fn end(&mut self, me: TaskId) -> *const Context {
+        let next = self.engine.arrive_at_end(me, SiteId::UNKNOWN);
+        self.go_on(next)
     }
 
     /// The carrier goes on: where to switch to.
@@ -308,23 +365,48 @@ impl Run {
         }
     }
 
-    /// The stacks of tasks that have ended serve others.
-    fn take_back(&mut self) {
-        while let Some(task) = self.ended.pop() {
-            let stack = self.fibers[task.index()].context.end();
-            self.stacks.push(stack.expect("raddle bug: a stack ends twice"));
+    /// Prepares a task that will run `body`, and go on in the end with what that says.
+    ///
+    /// # Safety
+    /// As for [`Fiber::begin`].
+    #[inline(always)]
+    unsafe fn begin(&mut self, rt: Rt, task: TaskId, body: impl FnOnce(Rt) -> *const Context) {
+        // The stack is that of its like in the run before, if it was left where it is.
+        if self.fibers.get(task.index()).is_none_or(|fiber| !fiber.context.has_stack()) {
+            self.find_stack(task);
         }
+        self.alive += 1;
+        // SAFETY: passed on to the caller.
+        unsafe { self.fibers[task.index()].begin(rt, body) };
     }
 
-    fn stack(&mut self) -> corosensei::stack::DefaultStack {
-        if self.stacks.is_empty() {
-            self.take_back();
+    /// The stack of another that has ended in this run, or a new one, is given to this task.
+    #[cold]
+    fn find_stack(&mut self, task: TaskId) {
+        if self.fibers.len() <= task.index() {
+            self.fibers.resize_with(task.index() + 1, Box::default);
         }
-        self.stacks.pop().unwrap_or_else(|| {
-            corosensei::stack::DefaultStack::new(fiber::STACK_BYTES).expect(
+        if self.stacks.is_empty() {
+            let ended = self.ended.drain(..);
+            let ended = ended.filter_map(|task| self.fibers[task.index()].context.take_stack());
+            self.stacks.extend(ended);
+            self.moved_stacks |= !self.stacks.is_empty();
+        }
+        let stack = self.stacks.pop().unwrap_or_else(|| {
+            DefaultStack::new(fiber::STACK_BYTES).expect(
                 "raddle: no memory for another task's stack; fewer tasks, or a higher limit, would help",
             )
-        })
+        });
+        self.fibers[task.index()].context.give_stack(stack);
+    }
+
+    /// The run is over: stacks stay with their tasks' places, unless there are fewer stacks than places.
+    fn keep_stacks(&mut self) {
+        self.ended.clear();
+        if self.moved_stacks {
+            self.moved_stacks = false;
+            self.stacks.extend(self.fibers.iter_mut().filter_map(|fiber| fiber.context.take_stack()));
+        }
     }
 
     /// Main has panicked: the failure is that panic or, if main only passed it on, the first one.
@@ -378,15 +460,10 @@ pub(crate) fn drive(rt: Rt, body: &(dyn Fn() + Send + Sync)) -> Verdict {
         run.unusual = run.engine.analysis().hapsets.is_some();
         run.maker = None;
         run.running = TaskId::MAIN;
-        if run.fibers.is_empty() {
-            run.fibers.push(Box::default());
-        }
-        let stack = run.stack();
+        run.heart.at(TaskId::MAIN, SiteId::UNKNOWN);
+        let main = move |rt: Rt| rt.task(Kind::End, || catch_unwind(AssertUnwindSafe(body)));
         // SAFETY: `body` outlives this function, which does not return before the fiber is gone.
-        unsafe {
-            run.fibers[0]
-                .begin(rt, stack, move |rt| rt.task(Kind::End, || catch_unwind(AssertUnwindSafe(body))));
-        }
+        unsafe { run.begin(rt, TaskId::MAIN, main) };
     });
     rt.visit(TaskId::MAIN);
     clear_away(rt);
@@ -402,12 +479,23 @@ pub(crate) fn drive(rt: Rt, body: &(dyn Fn() + Send + Sync)) -> Verdict {
     })
 }
 
-/// Unwinds what is left, the youngest first: a scope's threads before the stack they borrow from.
+/// Nothing of the run is left behind.
 fn clear_away(rt: Rt) {
-    rt.with(|run| {
+    let all_ended = rt.with(|run| {
         run.ending = true;
         run.unusual = true;
+        run.alive == 0
     });
+    if !all_ended {
+        unwind_all(rt);
+    }
+    rt.with(Run::keep_stacks);
+    statics::put_back(rt);
+}
+
+/// Unwinds what is left, the youngest first: a scope's threads before the stack they borrow from.
+#[cold]
+fn unwind_all(rt: Rt) {
     let count = rt.with(|run| run.fibers.len());
     for task in (0..count as u32).rev().map(TaskId) {
         while rt.with(|run| run.fibers[task.index()].alive) {
@@ -425,6 +513,4 @@ fn clear_away(rt: Rt) {
         rt.with(|run| run.running = task);
         crate::thread::local::forget(rt);
     }
-    rt.with(Run::take_back);
-    statics::put_back(rt);
 }

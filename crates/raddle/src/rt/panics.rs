@@ -107,6 +107,7 @@ pub(crate) fn settle_task(rt: Rt, payload: &(dyn Any + Send)) {
 }
 
 /// `catch_unwind`, and the hook knows that the unwinding has ended.
+#[inline(always)]
 pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> std::thread::Result<R> {
     let rt = rt::current();
     let before = rt.is_some_and(|rt| rt.with(|run| run.fibers[run.running.index()].unwinding));

@@ -75,7 +75,7 @@ pub(super) fn claim(rt: Rt, address: usize) {
     let begun = Instant::now();
     while runs.front() != Some(&mark.0) {
         runs = TURN.wait_timeout(runs, BEAT).unwrap_or_else(PoisonError::into_inner).0;
-        rt.with(|run| run.beat());
+        rt.with(|run| run.heart.beat());
         if begun.elapsed() > PATIENCE {
             runs.retain(|waiting| *waiting != mark.0);
             drop(runs);
@@ -154,12 +154,9 @@ pub(crate) fn first_use<T: ?Sized>(value: &T) {
 /// The run is over and its tasks are gone. Drops what it has left in statics and puts back what was
 /// there before.
 pub(super) fn put_back(rt: Rt) {
-    loop {
-        // Destructors may use further statics.
+    // Destructors may use further statics.
+    while rt.with(|run| !run.statics.touched.is_empty()) {
         let mut touched = rt.with(|run| mem::take(&mut run.statics.touched));
-        if touched.is_empty() {
-            return;
-        }
         touched.retain(|&start, touched| {
             touched.stamp.is_none_or(|(at, stamp)| read(start + at, 8)[..] == stamp.to_ne_bytes())
         });
@@ -190,16 +187,15 @@ fn drop_all(rt: Rt, drops: Vec<Box<dyn FnOnce()>>) {
         };
         rt.with(|run| {
             run.running = TaskId::MAIN;
-            let stack = run.stack();
             // SAFETY: `left` outlives the fiber, which returns or is abandoned below.
-            unsafe { run.fibers[TaskId::MAIN.index()].begin(rt, stack, body) };
+            unsafe { run.begin(rt, TaskId::MAIN, body) };
         });
         rt.visit(TaskId::MAIN);
         if rt.with(|run| run.stuck) {
             fiber::abandon(rt, TaskId::MAIN);
             local::forget(rt);
         }
-        rt.with(Run::take_back);
+        rt.with(Run::keep_stacks);
     }
 }
 

@@ -17,25 +17,30 @@ pub(crate) struct Owned {
 
 impl Owned {
     /// The run that the task belongs to, if the caller is in it.
+    #[inline]
     pub(crate) fn run(self) -> Option<Rt> {
         rt::current().filter(|rt| rt.mark() == self.mark)
     }
 
     /// The same, for what only that run can answer.
+    #[inline]
     pub(crate) fn run_to(self, what: &str) -> Rt {
-        match self.run() {
-            Some(rt) => rt,
-            None => panic!(
-                "raddle: this thread belongs to a run of raddle::check, and only that run can {what} it. A \
-                 handle must not be kept for a later run, nor be given to a thread outside of the run"
-            ),
-        }
+        self.run().unwrap_or_else(|| elsewhere(what))
     }
 
     /// What can be joined.
+    #[inline]
     pub(crate) fn object(self, rt: Rt) -> ObjectId {
         rt.with(|run| run.engine.world().task(self.task).object)
     }
+}
+
+#[cold]
+fn elsewhere(what: &str) -> ! {
+    panic!(
+        "raddle: this thread belongs to a run of raddle::check, and only that run can {what} it. A handle must \
+         not be kept for a later run, nor be given to a thread outside of the run"
+    )
 }
 
 /// A handle to a thread, as [`std::thread::Thread`].
@@ -55,7 +60,13 @@ impl Thread {
 
     pub(crate) fn of(rt: Rt, task: TaskId) -> Thread {
         let name = rt.with(|run| run.fibers[task.index()].name.clone());
-        Thread(Inner::Inside(Owned { mark: rt.mark(), task }, name))
+        Thread::inside(Owned { mark: rt.mark(), task }, name)
+    }
+
+    /// A task that has this name.
+    #[inline]
+    pub(super) fn inside(owned: Owned, name: Option<Arc<str>>) -> Thread {
+        Thread(Inner::Inside(owned, name))
     }
 
     /// Gives the thread its token, as [`std::thread::Thread::unpark`].

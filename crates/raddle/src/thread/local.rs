@@ -49,7 +49,15 @@ impl Locals {
 
 /// Destroys the thread locals of the running task on its own stack, the youngest first, also those
 /// that destructors make.
+#[inline]
 pub(crate) fn destroy(rt: Rt) {
+    if rt.with(|run| !run.fibers[run.running.index()].locals.is_empty()) {
+        destroy_all(rt);
+    }
+}
+
+#[cold]
+fn destroy_all(rt: Rt) {
     while let Some(value) = rt.with(|run| run.fibers[run.running.index()].locals.take_youngest()) {
         if panics::catch(move || drop(value)).is_err() {
             panics::abort_run(rt, "thread local panicked on drop");

@@ -13,6 +13,7 @@
 
 mod handle;
 pub(crate) mod local;
+mod packet;
 mod scope;
 mod spawn;
 

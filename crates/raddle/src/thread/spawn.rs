@@ -1,27 +1,18 @@
 //! Making threads and waiting for them.
 
 use super::handle::{Owned, Thread};
+use super::packet::Packet;
 use crate::rt::site::here;
 use crate::rt::{self, Rt, panics};
 use raddle_model::{Kind, Op, Outcome, SiteId, TaskId};
-use std::cell::UnsafeCell;
 use std::io;
 use std::sync::Arc;
 use std::thread::Result;
 
-/// What a task leaves behind.
-struct Packet<T>(UnsafeCell<Option<Result<T>>>);
-
-// SAFETY: the task writes before it exits, and the joiner reads after that, both on the carrier's
-// thread; any other thread can only drop the packet, and whoever makes one has `T: Send`.
-unsafe impl<T: Send> Send for Packet<T> {}
-// SAFETY: as above.
-unsafe impl<T: Send> Sync for Packet<T> {}
-
 /// A task whose result somebody may ask for.
 pub(super) struct Awaited<T> {
     pub(super) owned: Owned,
-    packet: Arc<Packet<T>>,
+    packet: Packet<T>,
 }
 
 impl<T> Awaited<T> {
@@ -36,18 +27,17 @@ impl<T> Awaited<T> {
         f: F,
         done: impl FnOnce(bool),
     ) -> Awaited<T> {
-        let packet = Arc::new(Packet(UnsafeCell::new(None)));
-        let result = packet.clone();
+        let (result, packet) = Packet::pair();
         let body = move || {
             let value = panics::catch(f);
             let panicked = value.is_err();
             match &value {
                 Err(payload) => panics::settle_task(rt, &**payload),
                 // Whatever panicked on the way was caught.
-                Ok(_) => rt.with(|run| run.fibers[run.running.index()].panic = None),
+                Ok(_) => rt.with(|run| run.fibers[run.running.index()].forget_panic()),
             }
             // SAFETY: nobody reads before this task has exited.
-            unsafe { *result.0.get() = Some(value) };
+            unsafe { result.put(value) };
             // If nobody holds the handle any more, the value is dropped here, as std does.
             if (panicked || std::mem::needs_drop::<T>()) && panics::catch(move || drop(result)).is_err() {
                 panics::abort_run(rt, "thread result panicked on drop");
@@ -61,13 +51,14 @@ impl<T> Awaited<T> {
     }
 
     /// Waits for the task.
+    #[inline]
     pub(super) fn join(self, site: SiteId) -> Result<T> {
         let rt = self.owned.run_to("join");
         let outcome = rt.arrive(Op::new(Kind::Join, self.owned.object(rt), site));
         assert_eq!(outcome, Outcome::Done, "raddle bug: a join ended before its task");
         mark_joined(rt, self.owned.task);
         // SAFETY: the task has exited, and its handle is ours.
-        let result = unsafe { (*self.packet.0.get()).take() };
+        let result = unsafe { self.packet.take() };
         result.expect("raddle bug: a task exited without a result")
     }
 
@@ -139,6 +130,7 @@ impl Builder {
     ///
     /// # Errors
     /// Outside of runs, if the operating system makes no more threads.
+    #[inline]
     #[track_caller]
     pub fn spawn<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
     where
@@ -158,6 +150,7 @@ impl Builder {
     ///
     /// # Errors
     /// Outside of runs, if the operating system makes no more threads.
+    #[inline]
     #[track_caller]
     pub unsafe fn spawn_unchecked<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
     where
@@ -173,9 +166,10 @@ impl Builder {
                 Ok(JoinHandle { inner: Inner::Outside(handle), thread })
             }
             Some(rt) => {
+                let name = self.checked_name();
                 // SAFETY: passed on to the caller.
-                let awaited = unsafe { Awaited::spawn(rt, self.checked_name(), site, f, |_| {}) };
-                let thread = Thread::of(rt, awaited.owned.task);
+                let awaited = unsafe { Awaited::spawn(rt, name.clone(), site, f, |_| {}) };
+                let thread = Thread::inside(awaited.owned, name);
                 Ok(JoinHandle { inner: Inner::Inside(awaited), thread })
             }
         }
@@ -194,6 +188,7 @@ impl Builder {
     }
 
     /// The name, with std's own condition.
+    #[inline]
     pub(super) fn checked_name(&self) -> Option<Arc<str>> {
         self.name.as_deref().map(|name| {
             assert!(!name.contains('\0'), "thread name may not contain interior null bytes");

@@ -119,7 +119,7 @@ pub(super) fn is_known(number: usize, args: &[usize; 6]) -> bool {
             Some(Rule::Free) => true,
             // Some make two.
             Some(Rule::Opens) => super::opening(true, 2),
-            Some(Rule::Own) => !inherited,
+            Some(Rule::Own | Rule::Held) => !inherited,
             Some(Rule::If(may)) => may(args),
             Some(Rule::By(_)) | None => false,
         },

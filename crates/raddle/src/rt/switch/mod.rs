@@ -42,14 +42,15 @@ mod tests {
                 }
                 at[if me == 1 { 2 } else { 0 }].cast_const()
             };
+            contexts[me].give_stack(stack);
             // SAFETY: what the body uses outlives it.
-            unsafe { contexts[me].begin(stack, body) };
+            unsafe { contexts[me].begin(body) };
         }
         // SAFETY: the context was begun.
         unsafe { switch(at[0], at[1]) };
         assert_eq!(told, [(1, 0), (2, 0), (1, 1), (2, 1), (1, 3), (2, 3)]);
-        assert!(contexts.iter_mut().skip(1).all(|context| context.end().is_some()));
-        assert!(contexts[0].end().is_none());
+        assert!(contexts.iter_mut().skip(1).all(|context| context.take_stack().is_some()));
+        assert!(contexts[0].take_stack().is_none());
     }
 
     #[test]
@@ -67,9 +68,10 @@ mod tests {
             }
             unreachable!()
         };
+        contexts[1].give_stack(DefaultStack::new(64 * 1024).unwrap());
         // SAFETY: the body is abandoned before what it uses ends.
         unsafe {
-            contexts[1].begin(DefaultStack::new(64 * 1024).unwrap(), || -> *const Context {
+            contexts[1].begin(|| -> *const Context {
                 body();
                 ptr::null()
             });
@@ -77,6 +79,6 @@ mod tests {
         }
         assert_eq!(count, 1);
         contexts[1].abandon();
-        assert!(contexts[1].end().is_some());
+        assert!(contexts[1].take_stack().is_some());
     }
 }

@@ -8,12 +8,13 @@ use std::ptr;
 /// A stack that can be gone on with. Without a coroutine it is the carrier's own.
 pub(crate) struct Context {
     stack: Option<Coroutine<(), (), *const Context, DefaultStack>>,
+    given: Option<DefaultStack>,
     yielder: *const Yielder<(), ()>,
 }
 
 impl Default for Context {
     fn default() -> Context {
-        Context { stack: None, yielder: ptr::null() }
+        Context { stack: None, given: None, yielder: ptr::null() }
     }
 }
 
@@ -47,11 +48,23 @@ pub(crate) unsafe fn switch(from: *mut Context, to: *const Context) {
 }
 
 impl Context {
-    /// Prepares `stack` so that a switch to it calls `body`, which says in the end who goes on.
+    /// Whether it has a stack: that of what has ended here, or one that was given.
+    pub(crate) fn has_stack(&self) -> bool {
+        self.stack.is_some() || self.given.is_some()
+    }
+
+    /// A stack for what will begin here.
+    pub(crate) fn give_stack(&mut self, stack: DefaultStack) {
+        self.given = Some(stack);
+    }
+
+    /// Prepares the stack so that a switch to it calls `body`, which says in the end who goes on.
     ///
     /// # Safety
-    /// What `body` borrows must outlive it, it must not unwind, and this must not move before it ends.
-    pub(crate) unsafe fn begin<F: FnOnce() -> *const Context>(&mut self, stack: DefaultStack, body: F) {
+    /// What `body` borrows must outlive it, it must not unwind, and this must not move before it ends. What was here
+    /// before must have ended.
+    pub(crate) unsafe fn begin<F: FnOnce() -> *const Context>(&mut self, body: F) {
+        let stack = self.take_stack().expect("raddle bug: nothing can begin without a stack");
         let this: *mut Context = self;
         let entry = move |yielder: &Yielder<(), ()>, ()| {
             // SAFETY: the caller promises that this has not moved.
@@ -62,9 +75,9 @@ impl Context {
         self.stack = Some(unsafe { Coroutine::with_stack_unchecked(stack, entry) });
     }
 
-    /// The body's stack, after it has ended.
-    pub(crate) fn end(&mut self) -> Option<DefaultStack> {
-        self.stack.take().map(Coroutine::into_stack)
+    /// The stack, after the body has ended.
+    pub(crate) fn take_stack(&mut self) -> Option<DefaultStack> {
+        self.given.take().or_else(|| self.stack.take().map(Coroutine::into_stack))
     }
 
     /// What waits on this stack will not go on: what it owns is leaked.

@@ -43,12 +43,28 @@ pub(crate) unsafe fn switch(from: *mut Context, to: *const Context) {
 }
 
 impl Context {
-    /// Prepares `stack` so that a switch to it calls `body`, which says in the end who goes on.
+    /// Whether it has a stack: that of what has ended here, or one that was given.
+    #[inline]
+    pub(crate) fn has_stack(&self) -> bool {
+        self.stack.is_some()
+    }
+
+    /// A stack for what will begin here.
+    pub(crate) fn give_stack(&mut self, stack: DefaultStack) {
+        self.stack = Some(stack);
+    }
+
+    /// Prepares the stack so that a switch to it calls `body`, which says in the end who goes on.
     ///
     /// # Safety
-    /// What `body` borrows must outlive it, and it must not unwind.
-    pub(crate) unsafe fn begin<F: FnOnce() -> *const Context>(&mut self, stack: DefaultStack, body: F) {
-        let top = stack.base().get();
+    /// What `body` borrows must outlive it, and it must not unwind. What was here before must have ended.
+    #[inline(always)]
+    pub(crate) unsafe fn begin<F: FnOnce() -> *const Context>(&mut self, body: F) {
+        let stack = self.stack.as_ref().expect("raddle bug: nothing can begin without a stack");
+        // Stacks lie a whole number of pages apart. A processor takes what lies at the same place of two pages for the
+        // same at first, and waits; so no two neighbours use the same places.
+        let page = stack.base().get() / 4096;
+        let top = stack.base().get() - page % 8 * 320;
         let place = (top - size_of::<F>()) & !(align_of::<F>().max(16) - 1);
         let sp = place - 16;
         // SAFETY: a new stack has room for a closure of any sensible size, and nobody uses it yet.
@@ -61,11 +77,12 @@ impl Context {
             (sp as *mut usize).write(place);
             ((sp + 8) as *mut usize).write(run_body::<F> as *const () as usize);
         }
-        *self = Context { sp, ip: start as *const () as usize, stack: Some(stack) };
+        self.sp = sp;
+        self.ip = start as *const () as usize;
     }
 
-    /// The body's stack, after it has ended.
-    pub(crate) fn end(&mut self) -> Option<DefaultStack> {
+    /// The stack, after the body has ended.
+    pub(crate) fn take_stack(&mut self) -> Option<DefaultStack> {
         self.stack.take()
     }
 

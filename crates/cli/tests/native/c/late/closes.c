@@ -1,0 +1,3 @@
+/* The same, and one of them is closed in some runs. */
+#define CLOSES
+#include "kept.c"
