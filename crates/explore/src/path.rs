@@ -6,8 +6,10 @@
 //! operation does not conflict with, so that stands for the whole step. The partial order is the one of the fingerprint: program order,
 //! spawns, and every pair of operations for which [`Op::conflicts`] holds.
 
+mod accesses;
 mod wakers;
 
+use self::accesses::Accesses;
 use crate::hypothesis::{self, Hypothesis};
 use crate::odpor::STABLE;
 use core::ops::Range;
@@ -53,39 +55,6 @@ pub struct Pending {
     /// The step; none if it never came to it.
     pub step: Option<usize>,
     before: Option<usize>,
-}
-
-/// The steps on an object, and those of them that write.
-#[derive(Clone, Default, Debug)]
-struct Accesses {
-    all: Vec<usize>,
-    writes: Vec<usize>,
-}
-
-impl Accesses {
-    /// Those before the step `number` that `op` must be held against.
-    fn before<'a>(accesses: Option<&'a Accesses>, op: &Op, number: usize) -> &'a [usize] {
-        let Some(Accesses { all, writes }) = accesses else { return &[] };
-        let steps = if op.access() == Access::Read { writes } else { all };
-        match steps.last() {
-            Some(&last) if last >= number => &steps[..steps.partition_point(|&step| step < number)],
-            _ => steps,
-        }
-    }
-
-    fn push(&mut self, step: usize, op: &Op) {
-        self.all.push(step);
-        if op.access() == Access::Write {
-            self.writes.push(step);
-        }
-    }
-
-    fn pop(&mut self, op: &Op) {
-        self.all.pop();
-        if op.access() == Access::Write {
-            self.writes.pop();
-        }
-    }
 }
 
 /// The steps of a run. Whatever is kept of one run for the next is kept in stacks that all steps share: a search

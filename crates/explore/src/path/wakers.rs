@@ -1,6 +1,7 @@
 //! What wakes a sleeper: the first step that it meets, looked up by its task and its object.
 
-use super::{Accesses, Path};
+use super::Path;
+use super::accesses::Accesses;
 use crate::odpor::STABLE;
 use raddle_model::{Access, Kind, Op};
 
