@@ -3,6 +3,7 @@
 
 use super::left;
 use super::outbox::Outbox;
+use super::processor;
 use super::shared::{self, Shared};
 use super::{CAPTURED, CHECKED, FROM_MAIN, Request, SHARING, THREADS, die_with_parent, reply, request};
 use crate::run::{self, Run, Wanted, with};
@@ -26,6 +27,7 @@ const CLOSE_EVERY: u64 = 256;
 pub(super) fn prepare(request: &Request, modules: Modules) {
     make_ready(request, modules);
     signals::wake_every(SLICE_MS);
+    processor::stay();
 }
 
 /// Makes ready for the runs of a request.
@@ -50,6 +52,7 @@ pub(super) fn make_ready(request: &Request, modules: Modules) {
 /// There will be none for a while.
 pub(super) fn finish() {
     signals::wake_every(0);
+    processor::leave();
 }
 
 /// One run. Gives back the number of the next; none in the copy that is to do this one.
@@ -85,6 +88,7 @@ pub(super) fn copy(outbox: &mut Outbox) -> Option<isize> {
         // SAFETY: concerns this process alone.
         unsafe { sys::call3(nr::SETPGID, 0, 0, 0) };
         signals::sleep_again();
+        processor::leave();
         return None;
     }
     if child < 0 {

@@ -11,6 +11,7 @@
 mod copies;
 mod left;
 mod outbox;
+mod processor;
 mod repeats;
 mod resets;
 mod search;

@@ -5,6 +5,7 @@
 //! between two releases is known (the same epoch, as FastTrack has it; Flanagan and Freund 2009).
 
 use super::{Findings, How};
+use crate::pages::PAGE;
 use core::arch::asm;
 use core::arch::x86_64::{
     __m128i, _mm_and_si128, _mm_cmpeq_epi32, _mm_load_si128, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi32,
@@ -136,11 +137,18 @@ impl Cell {
         }
     }
 
-    /// Memory that is read before it is written costs two page faults.
+    /// Memory that is read before it is written costs two page faults. At the end of the cell: whoever reads more than was
+    /// just written there waits for it, and the end is looked at last.
     #[inline(always)]
     pub(super) fn claim(&mut self) {
         // SAFETY: changes nothing, by an instruction that the kernel takes for a write.
-        unsafe { asm!("or dword ptr [{}], 0", in(reg) self, options(nostack)) };
+        unsafe { asm!("or dword ptr [{} + 60], 0", in(reg) self, options(nostack)) };
+    }
+
+    /// Whether it is the first in its page.
+    #[inline(always)]
+    pub(super) fn is_first(&self) -> bool {
+        (&raw const *self as usize).is_multiple_of(PAGE)
     }
 
     /// Whether there has been no access. One that was cleared may seem so again.

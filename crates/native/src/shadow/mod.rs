@@ -232,7 +232,9 @@ impl Shadow {
             let offset = at - granule;
             let key = Key::new(now, offset, upto - at, how);
             let cell = &mut self.pages.make(granule).0[granule % PAGE / GRANULE];
-            cell.claim();
+            if at == address || cell.is_first() {
+                cell.claim();
+            }
             if self.reusable && cell.is_empty() {
                 self.used.push(cell);
             }

@@ -1,0 +1,54 @@
+//! Which processor copies begin on. Server and copy take turns: on one processor the one finds in its caches what the other has
+//! left there, and nobody has to be woken on another. The kernel rather gives a new process an idle one. So the server
+//! stays where it is while it makes copies; each of these may go wherever the program may.
+
+use crate::sys;
+use core::cell::UnsafeCell;
+
+const SET: usize = 203;
+const GET: usize = 204;
+const WHERE: usize = 309;
+
+/// A bit for each of 1,024 processors.
+type Mask = [u64; 16];
+
+/// Where the program may run, while the server does not.
+struct Slot(UnsafeCell<Option<Mask>>);
+
+// SAFETY: written and read on the process's one thread.
+unsafe impl Sync for Slot {}
+
+static BEFORE: Slot = Slot(UnsafeCell::new(None));
+
+fn may_use(mask: &Mask) {
+    // SAFETY: a mask, which lives until the call returns; concerns this process alone.
+    unsafe { sys::call3(SET, 0, size_of::<Mask>(), mask.as_ptr() as usize) };
+}
+
+/// The server stays on the processor where it is. If it cannot be told so, it does not.
+pub(super) fn stay() {
+    let (mut before, mut here): (Mask, u32) = ([0; 16], 0);
+    // SAFETY: a mask and a number, which live until the calls return.
+    let known = unsafe {
+        sys::call3(GET, 0, size_of::<Mask>(), before.as_mut_ptr() as usize) > 0
+            && sys::call3(WHERE, (&raw mut here) as usize, 0, 0) == 0
+    };
+    let here = here as usize;
+    // SAFETY: see `Slot`.
+    let kept = unsafe { &mut *BEFORE.0.get() };
+    if !known || here >= 64 * before.len() || kept.is_some() {
+        return;
+    }
+    *kept = Some(before);
+    let mut only = [0; 16];
+    only[here / 64] = 1 << (here % 64);
+    may_use(&only);
+}
+
+/// This process may run wherever the program may: a copy that begins, or the server once it makes no more.
+pub(super) fn leave() {
+    // SAFETY: see `Slot`.
+    if let Some(before) = unsafe { (*BEFORE.0.get()).take() } {
+        may_use(&before);
+    }
+}
