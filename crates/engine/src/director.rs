@@ -207,10 +207,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     }
 
     /// The same for a run of a search, which keeps its events itself; once for each run. The memory of the run
-    /// before is used again.
+    /// before is used again. The schedule is left out: a search knows its steps, and what is worth a look is run again.
     pub fn write_search_trace(&mut self, trace: &mut Trace) {
         self.search.hand_over(trace, &mut self.world, self.spin.used);
-        let Trace { pending, names, parents, schedule, .. } = trace;
+        let Trace { pending, names, parents, .. } = trace;
         pending.clear();
         pending.extend(self.pending());
         let tasks = self.world.tasks();
@@ -218,7 +218,6 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         names.extend(tasks.iter().map(|task| task.name));
         parents.clear();
         parents.extend(tasks.iter().map(|task| task.parent));
-        schedule.decisions.clone_from(&self.decisions);
     }
 
     /// How many scheduling points a run of a search has had so far, and values that were chosen.

@@ -6,13 +6,15 @@
 //! operation does not conflict with, so that stands for the whole step. The partial order is the one of the fingerprint: program order,
 //! spawns, and every pair of operations for which [`Op::conflicts`] holds.
 
+mod accesses;
 mod wakers;
 
+use self::accesses::Accesses;
 use crate::hypothesis::{self, Hypothesis};
 use crate::odpor::STABLE;
 use core::ops::Range;
 use raddle_model::plan::Step;
-use raddle_model::trace::Log;
+use raddle_model::trace::{Log, Picked};
 use raddle_model::{
     Access, Event, Kind, ObjectId, Op, Outcome, Plan, SiteId, Span, TaskId, TaskSet, Trace, hash,
 };
@@ -55,39 +57,6 @@ pub struct Pending {
     before: Option<usize>,
 }
 
-/// The steps on an object, and those of them that write.
-#[derive(Clone, Default, Debug)]
-struct Accesses {
-    all: Vec<usize>,
-    writes: Vec<usize>,
-}
-
-impl Accesses {
-    /// Those before the step `number` that `op` must be held against.
-    fn before<'a>(accesses: Option<&'a Accesses>, op: &Op, number: usize) -> &'a [usize] {
-        let Some(Accesses { all, writes }) = accesses else { return &[] };
-        let steps = if op.access() == Access::Read { writes } else { all };
-        match steps.last() {
-            Some(&last) if last >= number => &steps[..steps.partition_point(|&step| step < number)],
-            _ => steps,
-        }
-    }
-
-    fn push(&mut self, step: usize, op: &Op) {
-        self.all.push(step);
-        if op.access() == Access::Write {
-            self.writes.push(step);
-        }
-    }
-
-    fn pop(&mut self, op: &Op) {
-        self.all.pop();
-        if op.access() == Access::Write {
-            self.writes.pop();
-        }
-    }
-}
-
 /// The steps of a run. Whatever is kept of one run for the next is kept in stacks that all steps share: a search
 /// goes back a few steps and on again, and nothing is allocated on the way.
 #[derive(Clone, Default, Debug)]
@@ -107,9 +76,10 @@ pub struct Path {
     // The steps of each task, and those on each object.
     by_task: Vec<Vec<usize>>,
     by_object: Vec<Accesses>,
-    // Those on memory, and those of them that may be on any.
+    // Those on memory, once an operation was seen that may be on any; and which may.
     memory: Accesses,
     wide: Accesses,
+    knows_memory: bool,
     // Ids that mean the same in all runs, by object, for those that stand for tasks; and which these are.
     stable: Vec<ObjectId>,
     task_objects: Vec<[ObjectId; 2]>,
@@ -141,6 +111,9 @@ impl Path {
         }
         self.has_pasts = self.late;
         self.truncate(keep);
+        if trace.pending.iter().any(|(_, op)| op.is_wide()) {
+            self.know_memory();
+        }
         let picks = &trace.log.picks;
         let taken = picks.partition_point(|picked| (picked.event as usize) < trace.events.len());
         let first_choice = trace.log.chosen.partition_point(|choice| (choice.pick as usize) < keep);
@@ -157,23 +130,8 @@ impl Path {
                 Some(event) if number > 0 => (event.task, event.op, event.outcome),
                 _ => (TaskId::MAIN, Op::new(Kind::Yield, ObjectId::NONE, SiteId::UNKNOWN), Outcome::Done),
             };
-            let (enabled, objects) = match number {
-                0 => ([TaskId::MAIN].into_iter().collect(), 0),
-                _ => (picks[number - 1].enabled.clone(), picks[number - 1].objects),
-            };
-            self.push(Stop {
-                task,
-                op,
-                outcome,
-                enabled,
-                objects,
-                index: 0,
-                clock_at: self.clocks.len(),
-                choices_at,
-                before: None,
-                rival: None,
-                past: 0,
-            });
+            let picked = number.checked_sub(1).map(|pick| &picks[pick]);
+            self.push((task, &op, outcome), picked, choices_at);
             for event in events {
                 if let Event { outcome: Outcome::Spawned(child), .. } = event {
                     self.births[child.index()] = number;
@@ -201,37 +159,52 @@ impl Path {
 
     /// Forgets all but the first `keep` steps.
     fn truncate(&mut self, keep: usize) {
-        for number in (keep..self.stops.len()).rev() {
-            let Stop { task, op, clock_at, choices_at, .. } = &self.stops[number];
-            self.by_task[task.index()].pop();
-            for object in extents(op) {
-                self.by_object[object.index()].pop(op);
-            }
-            if op.is_memory() {
-                self.memory.pop(op);
+        let Path { stops, by_task, by_object, memory, wide, knows_memory, .. } = self;
+        let Some(&Stop { clock_at, choices_at, .. }) = stops.get(keep) else { return };
+        for Stop { task, op, .. } in stops.drain(keep..) {
+            by_task[task.index()].pop();
+            each_extent(&op, |object| by_object[object.index()].pop(&op));
+            if *knows_memory && op.is_memory() {
+                memory.pop(&op);
             }
             if op.is_wide() {
-                self.wide.pop(op);
+                wide.pop(&op);
             }
-            self.clocks.truncate(*clock_at);
-            self.choices.truncate(*choices_at);
         }
-        self.stops.truncate(keep);
+        self.clocks.truncate(clock_at);
+        self.choices.truncate(choices_at);
+    }
+
+    /// From now on all steps on memory are listed, those of this run included.
+    fn know_memory(&mut self) {
+        if core::mem::replace(&mut self.knows_memory, true) {
+            return;
+        }
+        let steps = self.stops.iter().enumerate().filter(|(_, stop)| stop.op.is_memory());
+        steps.for_each(|(number, stop)| self.memory.push(number, &stop.op));
     }
 
     /// Appends a step, whose place in the partial order is found out here.
-    fn push(&mut self, mut stop: Stop) {
-        let number = self.stops.len();
-        let Stop { task, op, clock_at, .. } = stop;
-        let own = &self.by_task[task.index()];
-        stop.index = own.len() as u32;
-        stop.before = match own.last() {
+    fn push(
+        &mut self,
+        (task, op, outcome): (TaskId, &Op, Outcome),
+        picked: Option<&Picked>,
+        choices_at: usize,
+    ) {
+        if op.is_wide() {
+            self.know_memory();
+        }
+        let (number, clock_at) = (self.stops.len(), self.clocks.len());
+        let own = &mut self.by_task[task.index()];
+        let index = own.len() as u32;
+        let before = match own.last() {
             None if task == TaskId::MAIN => None,
             None => Some(self.births[task.index()]),
             last => last.copied(),
         };
+        own.push(number);
         let mut clock = core::mem::take(&mut self.clocks);
-        if let Some(before) = stop.before {
+        if let Some(before) = before {
             let Stop { clock_at: from, .. } = self.stops[before];
             let until = self.stops.get(before + 1).map_or(clock_at, |next| next.clock_at);
             clock.extend_from_within(from..until);
@@ -239,40 +212,58 @@ impl Path {
         if clock.len() <= clock_at + task.index() {
             clock.resize(clock_at + task.index() + 1, 0);
         }
-        clock[clock_at + task.index()] = stop.index + 1;
+        clock[clock_at + task.index()] = index + 1;
         // The latest conflicting steps that nothing else leads from: their order is no part of the past.
-        let mut latest = 0u64;
-        self.each_conflicting(&op, number, |path, step| {
+        let (mut rival, mut latest) = (None, 0u64);
+        self.each_conflicting(op, number, |path, step| {
             let earlier = &path.stops[step];
             if !earlier.is_in(&clock[clock_at..]) {
-                stop.rival.get_or_insert(step);
+                rival.get_or_insert(step);
                 let until = path.stops.get(step + 1).map_or(clock_at, |next| next.clock_at);
                 join_within(&mut clock, earlier.clock_at..until, clock_at);
                 latest = latest.wrapping_add(earlier.past);
             }
-            !hides(&earlier.op, &op)
+            !hides(&earlier.op, op)
         });
         self.clocks = clock;
+        let mut past = 0;
         if self.has_pasts {
-            let values = self.choices[stop.choices_at..].iter();
+            let values = self.choices[choices_at..].iter();
             let values = values.fold(0, |hash, &(_, value)| hash::mix(hash, u64::from(value) + 1));
-            let announced = self.announced_after(task, stop.before);
-            stop.past = hash::mix(hash::mix(announced, hash::mix(op.kind as u64, values)), latest);
+            let announced = self.announced_after(task, before);
+            past = hash::mix(hash::mix(announced, hash::mix(op.kind as u64, values)), latest);
         }
-        self.by_task[task.index()].push(number);
-        for object in extents(&op) {
-            if self.by_object.len() <= object.index() {
-                self.by_object.resize(object.index() + 1, Accesses::default());
+        let by_object = &mut self.by_object;
+        each_extent(op, |object| {
+            if by_object.len() <= object.index() {
+                by_object.resize(object.index() + 1, Accesses::default());
             }
-            self.by_object[object.index()].push(number, &op);
-        }
-        if op.is_memory() {
-            self.memory.push(number, &op);
+            by_object[object.index()].push(number, op);
+        });
+        if self.knows_memory && op.is_memory() {
+            self.memory.push(number, op);
         }
         if op.is_wide() {
-            self.wide.push(number, &op);
+            self.wide.push(number, op);
         }
-        self.stops.push(stop);
+        let (enabled, objects) = match picked {
+            Some(picked) => (picked.enabled.clone(), picked.objects),
+            None => ([TaskId::MAIN].into_iter().collect(), 0),
+        };
+        let op = *op;
+        self.stops.push(Stop {
+            task,
+            op,
+            outcome,
+            enabled,
+            objects,
+            index,
+            clock_at,
+            choices_at,
+            before,
+            rival,
+            past,
+        });
     }
 
     /// For each task how many of its steps have happened before this one, itself included.
@@ -366,6 +357,15 @@ impl Path {
         }
         let on = |object: ObjectId| if object.is_some() { self.by_object.get(object.index()) } else { None };
         let steps = |accesses| Accesses::before(accesses, op, number);
+        if !op.second.is_some() && self.anywhere(op).is_none_or(|accesses| accesses.all.is_empty()) {
+            // Nearly all operations have one object, and meet nobody but those on it.
+            for &step in steps(on(op.object)).iter().rev() {
+                if self.stops[step].op.conflicts(op) && !each(self, step) {
+                    return;
+                }
+            }
+            return;
+        }
         let mut lists = [on(op.object), on(op.second), self.anywhere(op)].map(steps);
         loop {
             let Some(step) = lists.iter().filter_map(|list| list.last().copied()).max() else { return };
@@ -547,6 +547,16 @@ fn early_objects(log: &Log) -> usize {
 }
 
 impl Stop {
+    /// Whether it races with an earlier one.
+    pub(crate) fn races(&self) -> bool {
+        self.rival.is_some()
+    }
+
+    /// Which step of its task it is.
+    pub(crate) fn index(&self) -> usize {
+        self.index as usize
+    }
+
     pub(crate) fn is_in(&self, clock: &[u32]) -> bool {
         clock.get(self.task.index()).is_some_and(|&steps| steps > self.index)
     }
@@ -571,12 +581,13 @@ fn join_within(clocks: &mut Vec<u32>, other: Range<usize>, into: usize) {
     }
 }
 
-/// The objects of an operation, each once.
-fn extents(op: &Op) -> impl Iterator<Item = ObjectId> {
-    let second = op.second.is_some() && op.second != op.object;
-    [op.object, op.second]
-        .into_iter()
-        .zip([op.object.is_some(), second])
-        .filter(|pair| pair.1)
-        .map(|pair| pair.0)
+/// Calls `each` with the objects of an operation, each once.
+#[inline]
+fn each_extent(op: &Op, mut each: impl FnMut(ObjectId)) {
+    if op.object.is_some() {
+        each(op.object);
+    }
+    if op.second.is_some() && op.second != op.object {
+        each(op.second);
+    }
 }

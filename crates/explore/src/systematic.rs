@@ -131,7 +131,7 @@ pub(crate) fn as_taken(plan: &Plan, trace: &Trace) -> Option<Plan> {
             step.choices.push(choice.value);
         }
     }
-    let tail = Tail::Steps(Steps { steps, run_on: false, ..Steps::default() });
+    let tail = Tail::Steps(Steps { steps: Arc::new(steps), run_on: false, ..Steps::default() });
     Some(Plan { tail, ..plan.clone() })
 }
 
@@ -267,7 +267,7 @@ impl<S: Search> Core<S> {
     /// Repeats the last run before the interruption: a search knows the steps that it took, and not all that they did.
     fn repeat(&mut self, steps: Vec<Step>, target: &mut dyn Target) -> Result<(), JournalError> {
         let count = steps.len();
-        let tail = Steps { steps, timeouts_max: self.timeouts_max, ..Steps::default() };
+        let tail = Steps { steps: Arc::new(steps), timeouts_max: self.timeouts_max, ..Steps::default() };
         let plan = Plan { tail: Tail::Steps(tail), ..self.plan.clone() };
         let run = target.run(&plan).map_err(|error| JournalError(error.message))?;
         let strayed = matches!(run.digest.verdict, Verdict::Diverged(_)) || run.trace.names.is_empty();
@@ -335,6 +335,8 @@ impl<S: Search> Searcher for Core<S> {
             unreachable!("raddle bug: a search without steps");
         };
         sleep.clear();
+        // Nobody else has them any more, unless a run hangs.
+        let steps = Arc::make_mut(steps);
         steps.resize_with(steps.len().max(1), Step::default);
         let (steps, sleep) = (core::mem::take(steps), core::mem::take(sleep));
         let mut request = Request { steps, sleep, random: None };
@@ -342,7 +344,11 @@ impl<S: Search> Searcher for Core<S> {
         let Request { steps, sleep, random } = request;
         let (timeouts_max, seed) = (self.timeouts_max, self.plan.seed);
         let plan = self.assigned(worker);
-        plan.tail = Tail::Steps(Steps { steps, sleep, run_on: true, timeouts_max, random: random.is_some() });
+        if let Tail::Steps(tail) = &mut plan.tail {
+            *Arc::make_mut(&mut tail.steps) = steps;
+            (tail.sleep, tail.random) = (sleep, random.is_some());
+            (tail.run_on, tail.timeouts_max) = (true, timeouts_max);
+        }
         plan.seed = random.unwrap_or(seed);
         match next {
             Next::Run => Ask::Run(self.assigned[worker].plan.clone()),

@@ -4,6 +4,7 @@
 use crate::ids::{SiteId, TaskId};
 use crate::op::{Kind, Op};
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// One decision.
@@ -123,10 +124,11 @@ pub struct Switch {
 /// Steps to be taken first, and how to go on then. Unlike a prefix of decisions it names who runs at
 /// *every* scheduling point, by stable name: a search can put it together from steps of several runs
 /// without knowing who else could have run.
-#[derive(PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Steps {
-    /// The first one is what main does before the first scheduling point: its task does not matter.
-    pub steps: Vec<Step>,
+    /// The first one is what main does before the first scheduling point: its task does not matter. They are shared: a
+    /// search asks for very many runs, and changes only the last few steps from one to the next.
+    pub steps: Arc<Vec<Step>>,
     /// Stable names of tasks that are not picked after these steps, until something happens that
     /// conflicts with what they are about to do. If only such are left the run is cut.
     pub sleep: Vec<u64>,
@@ -139,47 +141,25 @@ pub struct Steps {
     pub random: bool,
 }
 
-impl Clone for Steps {
-    fn clone(&self) -> Steps {
-        let mut other = Steps::default();
-        other.clone_from(self);
-        other
-    }
-
-    /// Uses its memory again: a search asks for very many runs whose steps are nearly the same.
-    fn clone_from(&mut self, source: &Steps) {
-        self.steps.clone_from(&source.steps);
-        self.sleep.clone_from(&source.sleep);
-        self.run_on = source.run_on;
-        self.timeouts_max = source.timeouts_max;
-        self.random = source.random;
-    }
-}
-
 impl Default for Steps {
     fn default() -> Steps {
-        Steps { steps: Vec::new(), sleep: Vec::new(), run_on: true, timeouts_max: u32::MAX, random: false }
+        Steps {
+            steps: Arc::default(),
+            sleep: Vec::new(),
+            run_on: true,
+            timeouts_max: u32::MAX,
+            random: false,
+        }
     }
 }
 
 /// One task runs up to its next scheduling point.
-#[derive(PartialEq, Eq, Hash, Default, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Default, Debug)]
 pub struct Step {
     /// Stable name.
     pub task: u64,
     /// The values of the choices on the way; the first value for those that are not given.
     pub choices: Vec<u32>,
-}
-
-impl Clone for Step {
-    fn clone(&self) -> Step {
-        Step { task: self.task, choices: self.choices.clone() }
-    }
-
-    fn clone_from(&mut self, source: &Step) {
-        self.task = source.task;
-        self.choices.clone_from(&source.choices);
-    }
 }
 
 /// What `coverage` has seen so far: sorted sites and pairs of sites at which switches happened.

@@ -44,8 +44,6 @@ impl Run {
 pub(crate) fn report(run: &mut Run) -> Recorded {
     let mut trace = Trace::default();
     run.engine.write_search_trace(&mut trace);
-    // Nobody asks for it: what is worth a look is run again.
-    trace.schedule.decisions.clear();
     server::had_points(trace.log.picks.len());
     if let Some(since) = &run.since {
         trace.events = trace.events.split_off(since.events() as usize);

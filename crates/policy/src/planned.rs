@@ -94,6 +94,13 @@ impl Planned {
         }
     }
 
+    /// A run of a search is over: its steps are no longer in use.
+    pub fn let_go(&mut self) {
+        if let AnyTail::Steps(steps) = &mut self.tail {
+            steps.let_go();
+        }
+    }
+
     /// Becomes the policy of another plan in mid-run. Both are plans of a search and begin with the steps that were
     /// taken so far; those are left out of the new one.
     pub fn go_on(&mut self, plan: Plan) {

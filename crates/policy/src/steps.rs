@@ -7,6 +7,8 @@ use crate::stay::{stay, stay_or_any};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
 use raddle_model::plan::{Step, Steps};
 use raddle_model::{Choice, Dice, Divergence, Pick, Policy, Rng, TaskId, TaskSet, View, World};
 
@@ -14,6 +16,8 @@ use raddle_model::{Choice, Dice, Divergence, Pick, Policy, Rng, TaskId, TaskSet,
 #[derive(Clone, Debug)]
 pub struct Stepwise {
     plan: Steps,
+    // What stands for the steps between two runs.
+    none: Arc<Vec<Step>>,
     // The step that the run is in; the first begins with the run.
     position: usize,
     // Choices made in it.
@@ -30,24 +34,30 @@ impl Stepwise {
     /// Takes the steps of `plan`. The seed says who goes on after them where a task cannot: with 0 the next in
     /// turn, else any.
     pub fn new(plan: Steps, seed: u64) -> Stepwise {
-        Stepwise { plan, position: 0, choices: 0, asleep: None, dice: dice(seed), rng: Rng::new(seed) }
+        let (dice, rng) = (dice(seed), Rng::new(seed));
+        Stepwise { plan, none: Arc::default(), position: 0, choices: 0, asleep: None, dice, rng }
     }
 
-    /// Takes the steps of another plan, in the same memory.
+    /// Takes the steps of another plan.
     pub(crate) fn renew(&mut self, plan: &Steps, seed: u64) {
         self.plan.clone_from(plan);
         self.restart(seed);
+    }
+
+    /// The run is over, and its steps can be changed where they are.
+    pub(crate) fn let_go(&mut self) {
+        self.plan.steps = self.none.clone();
     }
 
     /// Goes on with another plan from where it is. The steps up to here are those of both; `rest` has what comes
     /// then.
     pub(crate) fn go_on(&mut self, mut rest: Steps, seed: u64) {
         let (position, choices) = (self.position, self.choices);
-        let mut steps = core::mem::take(&mut self.plan.steps);
         // Quiet steps were in no plan, and nobody looks at them again.
+        let steps = Arc::make_mut(&mut self.plan.steps);
         steps.resize_with(position + 1, Step::default);
-        steps.append(&mut rest.steps);
-        self.plan = Steps { steps, ..rest };
+        steps.append(Arc::make_mut(&mut rest.steps));
+        self.plan = Steps { steps: core::mem::take(&mut self.plan.steps), ..rest };
         self.restart(seed);
         (self.position, self.choices) = (position, choices);
     }

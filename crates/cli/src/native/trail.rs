@@ -5,6 +5,7 @@ use super::checkpoints::Checkpoints;
 use raddle_model::plan::{Step, Steps};
 use raddle_model::{Plan, Tail, Trace};
 use raddle_wire::report::Since;
+use std::sync::Arc;
 
 /// The last run, and what has come of checkpoints.
 #[derive(Default, Debug)]
@@ -85,12 +86,13 @@ impl Trail {
         if self.checkpoints.is_empty() || checkpoints == Checkpoints::Off || !same_conditions(last, plan) {
             return whole;
         }
-        let common = self.steps.iter().zip(&wanted.steps).take_while(|(one, other)| same(one, other)).count();
+        let common =
+            self.steps.iter().zip(wanted.steps.iter()).take_while(|(one, other)| same(one, other)).count();
         // After so many scheduling points the run is in the step of that number.
         let deepest = self.checkpoints.iter().copied().filter(|&points| (points as usize) < common).max();
         let Some(since) = deepest else { return whole };
         let rest = Steps {
-            steps: wanted.steps[since as usize + 1..].to_vec(),
+            steps: Arc::new(wanted.steps[since as usize + 1..].to_vec()),
             sleep: wanted.sleep.clone(),
             ..*wanted
         };
@@ -115,7 +117,7 @@ impl Trail {
         let known = !self.trace.names.is_empty();
         self.plan = steps(plan)
             .filter(|_| known)
-            .map(|steps| under(plan, Steps { steps: Vec::new(), sleep: Vec::new(), ..*steps }));
+            .map(|steps| under(plan, Steps { steps: Arc::default(), sleep: Vec::new(), ..*steps }));
     }
 
     /// The steps of the run; those before `first` are known.

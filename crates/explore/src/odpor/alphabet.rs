@@ -70,6 +70,15 @@ impl Alphabet {
         LetterId(at)
     }
 
+    /// The same for somebody who has a guess.
+    #[inline]
+    pub(crate) fn plain_id_like(&mut self, guess: Option<LetterId>, task: u64, op: &Op) -> LetterId {
+        match guess.and_then(|guess| Some((guess, self.plain.get(guess.0 as usize)?))) {
+            Some((guess, letter)) if letter.task == task && letter.op == *op => guess,
+            _ => self.plain_id(task, op),
+        }
+    }
+
     fn add(&mut self, letter: Letter) -> LetterId {
         let at = self.free.pop().unwrap_or(self.more.len() as u32);
         match self.more.get_mut(at as usize) {

@@ -34,6 +34,8 @@ pub(super) struct Worker {
     pub(super) path: Path,
     /// Its steps.
     letters: Vec<LetterId>,
+    /// The steps of each task in it or in a run before: most tasks do the same again.
+    habits: Vec<Vec<LetterId>>,
     /// The states before its steps, as far as the search has not left them for good; after that of the run that is
     /// under way, up to the end of its sequence.
     pub(super) nodes: Vec<NodeId>,
@@ -223,12 +225,22 @@ impl Worker {
     }
 
     /// The name of a step, which the caller has then.
-    fn letter(&self, tree: &mut Tree, number: usize) -> LetterId {
-        let Stop { task, op, .. } = &self.path.stops[number];
+    fn letter(&mut self, tree: &mut Tree, number: usize) -> LetterId {
+        let stop = &self.path.stops[number];
+        let Stop { task, op, .. } = stop;
         let (name, op) = (self.path.names[task.index()], self.path.stable(op));
         let choices = self.path.choices(number);
         if self.origin.is_none() && choices.is_empty() {
-            return tree.alphabet.plain_id(name, &op);
+            let habit = &mut self.habits[task.index()];
+            let index = stop.index();
+            let letter = tree.alphabet.plain_id_like(habit.get(index).copied(), name, &op);
+            if let Some(known) = habit.get_mut(index) {
+                *known = letter;
+            } else if habit.len() == index {
+                // Behind a step that is not plain there are none, and each is looked up.
+                habit.push(letter);
+            }
+            return letter;
         }
         let choices = choices.iter().map(|&(_, value)| value).collect();
         let more = Box::new(More { choices, run: self.announcement(*task, number) });
@@ -248,6 +260,7 @@ impl Worker {
             late.then(|| Arc::new(Origin { number: run, announcements: self.path.announcements() }));
         let kept = if late { 0 } else { known.min(self.letters.len()) };
         self.letters.drain(kept..).for_each(|letter| tree.alphabet.drop(letter));
+        self.habits.resize(self.habits.len().max(self.path.names.len()), Vec::new());
         for number in kept..self.path.stops.len() {
             let letter = self.letter(tree, number);
             self.letters.push(letter);
@@ -287,7 +300,7 @@ impl Worker {
         let alphabet = &tree.alphabet;
         for (position, sleeper) in tree.sleepers(node, place).enumerate() {
             let Letter { task, op, more } = alphabet.get(sleeper);
-            let meets = if more.is_none() && Path::can_look_up(op) {
+            let meets = if more.is_none() && path.can_look_up(op) {
                 path.first_met(*task, op, earlier)
             } else {
                 let mut rest = independent.find(path, earlier, path.stops.len()).iter().copied();
@@ -348,8 +361,10 @@ impl Worker {
     fn reverse_races(&mut self, tree: &mut Tree, plan: &Plan, trace: &Trace) {
         self.reverse_again(tree);
         for later in self.known.max(1)..self.path.stops.len() {
-            let later = self.path.at(later);
-            self.reverse_new(tree, &later, plan, trace);
+            if self.path.stops[later].races() {
+                let later = self.path.at(later);
+                self.reverse_new(tree, &later, plan, trace);
+            }
         }
         let left: Vec<Pending> = self.path.left().collect();
         for later in left {

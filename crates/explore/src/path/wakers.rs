@@ -1,14 +1,16 @@
 //! What wakes a sleeper: the first step that it meets, looked up by its task and its object.
 
-use super::{Accesses, Path};
+use super::Path;
+use super::accesses::Accesses;
 use crate::odpor::STABLE;
 use raddle_model::{Access, Kind, Op};
 
 impl Path {
     /// Whether [`Path::first_met`] can be asked about an operation with ids that mean the same in all runs.
-    pub(crate) fn can_look_up(op: &Op) -> bool {
+    pub(crate) fn can_look_up(&self, op: &Op) -> bool {
         let runs_alike = op.object.0 < STABLE || !op.object.is_some();
-        runs_alike && !op.second.is_some() && op.kind != Kind::End
+        let listed = self.knows_memory || !op.is_wide();
+        listed && runs_alike && !op.second.is_some() && op.kind != Kind::End
     }
 
     /// The first step after `earlier` that does not depend on it, and is one of the task with this name or conflicts

@@ -154,6 +154,7 @@ impl Worker {
             let digest = self.one(state, &plan, number, plan.seed, false);
             let run_ended = Instant::now();
             running += run_ended - run_began;
+            state.engine.policy_mut().let_go();
             if state.shared && several {
                 search.give_back(worker);
                 break;

@@ -6,6 +6,7 @@ use raddle_model::plan::{Step, Steps};
 use raddle_model::{Plan, Tail};
 use raddle_policy::Planned;
 use raddle_toy::{Machine, Program, ToyRun};
+use std::sync::Arc;
 
 /// The run of a plan, the general way and the quick way.
 fn both_ways(program: &Program, plan: &Plan) -> Result<ToyRun, String> {
@@ -54,7 +55,10 @@ fn agrees_in_a_search(case: &Case) -> Result<bool, String> {
         let steps = half_of(&first);
         let names = &first.trace.names;
         for (sleep, seed) in [(Vec::new(), 0), (Vec::new(), seed), (vec![names[names.len() - 1]], 0)] {
-            both_ways(&program, &plan(Steps { steps: steps.clone(), sleep, ..conditions.clone() }, seed))?;
+            both_ways(
+                &program,
+                &plan(Steps { steps: Arc::new(steps.clone()), sleep, ..conditions.clone() }, seed),
+            )?;
         }
     }
     Ok(true)

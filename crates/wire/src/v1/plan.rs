@@ -2,6 +2,7 @@
 
 use super::{Misfit, mirror};
 use crate::pack::{self, Reader};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use raddle_model::SiteId;
 use raddle_model::plan::{self as model, Covered, Step, Steps, Switch, TaskWeight, Weights, Wishes};
@@ -194,7 +195,7 @@ impl From<Tail> for raddle_model::Tail {
             Tail::Steps { steps, sleep, run_on, timeouts_max, random } => {
                 let step = |(task, choices)| Step { task: u64::from_le_bytes(task), choices };
                 Model::Steps(Steps {
-                    steps: steps.into_iter().map(step).collect(),
+                    steps: Arc::new(steps.into_iter().map(step).collect()),
                     sleep: sleep.into_iter().map(u64::from_le_bytes).collect(),
                     run_on,
                     timeouts_max,

@@ -11,6 +11,7 @@ use raddle_model::{
 use raddle_wire::report::{self, Edge, Race, Recorded, Since};
 use raddle_wire::{FailureFile, Found, ObjectInfo, Place, RunReport, SiteKey, Target};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Sites keep their numbers.
 pub(crate) fn key(site: SiteId) -> SiteKey {
@@ -86,11 +87,11 @@ pub(crate) fn tails() -> Vec<(&'static str, Tail)> {
         (
             "steps",
             Tail::Steps(Steps {
-                steps: vec![
+                steps: Arc::new(vec![
                     Step::default(),
                     Step { task: 0x1122_3344_5566_7788, choices: vec![1, 0] },
                     Step { task: 7, choices: vec![] },
-                ],
+                ]),
                 sleep: vec![0x99],
                 run_on: true,
                 timeouts_max: 1,

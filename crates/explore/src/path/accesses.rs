@@ -1,0 +1,36 @@
+//! The steps of a run that access an object, in their order: a stack, as everything that is kept from run to run.
+
+use raddle_model::{Access, Op};
+
+/// The steps on an object, and those of them that write.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Accesses {
+    pub(super) all: Vec<usize>,
+    pub(super) writes: Vec<usize>,
+}
+
+impl Accesses {
+    /// Those before the step `number` that `op` must be held against.
+    pub(super) fn before<'a>(accesses: Option<&'a Accesses>, op: &Op, number: usize) -> &'a [usize] {
+        let Some(Accesses { all, writes }) = accesses else { return &[] };
+        let steps = if op.access() == Access::Read { writes } else { all };
+        match steps.last() {
+            Some(&last) if last >= number => &steps[..steps.partition_point(|&step| step < number)],
+            _ => steps,
+        }
+    }
+
+    pub(super) fn push(&mut self, step: usize, op: &Op) {
+        self.all.push(step);
+        if op.access() == Access::Write {
+            self.writes.push(step);
+        }
+    }
+
+    pub(super) fn pop(&mut self, op: &Op) {
+        self.all.pop();
+        if op.access() == Access::Write {
+            self.writes.pop();
+        }
+    }
+}
