@@ -43,8 +43,6 @@ fn bugs_are_found_by_the_guided_search() {
     // Each order of two statements was seen by itself; these bugs need several of them together.
     let known = [
         ("aba_stack", "hapset:training=20"),
-        ("if_for_while", "hapset"),
-        ("if_for_while", "hapset:bound=2"),
         ("readers_writer", "hapset"),
         ("readers_writer", "hapset:bound=2"),
         ("readers_writer", "hapset:training=20"),
