@@ -253,6 +253,15 @@ pub fn write_all(fd: i32, mut bytes: &[u8]) -> bool {
     true
 }
 
+/// What there is to read without waiting, as `poll` tells it.
+pub fn to_read(fd: usize) -> u64 {
+    const READABLE: u64 = 1;
+    let mut poll = fd as u64 | READABLE << 32;
+    // SAFETY: one pollfd, which lives until the call returns.
+    unsafe { call3(nr::POLL, (&raw mut poll) as usize, 1, 0) };
+    poll >> 48
+}
+
 /// Reads until the buffer is full; false at the end of the file or at an error.
 pub fn read_all(fd: i32, mut bytes: &mut [u8]) -> bool {
     const INTERRUPTED: isize = -4;

@@ -7,6 +7,7 @@
 
 use super::NativeTarget;
 use super::callers::Callers;
+use crate::interrupt;
 use raddle::tool;
 use raddle_analysis::hapset::{Growth, of_trace};
 use raddle_explore::explorer::plan_of_run;
@@ -115,7 +116,7 @@ impl NativeTarget {
     ) -> Result<(), TargetError> {
         for number in runs {
             let run = self.run_told(&plan_of_run(plan, number), number)?;
-            if sink.run(&run.digest) == Flow::Stop {
+            if sink.run(&run.digest) == Flow::Stop || interrupt::is_asked() {
                 break;
             }
         }

@@ -197,6 +197,10 @@ impl Process {
         }
     }
 
+    fn tell(&mut self, message: &[u8]) -> io::Result<()> {
+        self.stream.get_mut().write_all(message)
+    }
+
     /// What it says next; none if somebody asks us to end before it says anything.
     fn hear(&mut self, until_asked: bool) -> io::Result<Option<Reply>> {
         let mut head = [0u8; REPLY];
@@ -300,7 +304,8 @@ impl Server {
     pub(super) fn stop(&mut self) -> Result<(), TargetError> {
         self.asked.runs.start = self.asked.runs.end;
         let stop = Asked { kind: request::STOP, flags: Isolation::Fork.flags(), ..Asked::default() };
-        if self.write(&stop).is_err() { self.again() } else { Ok(()) }
+        let message = self.message(&stop);
+        if self.process.tell(&message).is_err() { self.again() } else { Ok(()) }
     }
 
     fn send(&mut self, kind: u32, plan: Vec<u8>, runs: Range<u64>, flags: u32) -> Result<(), TargetError> {
@@ -309,13 +314,11 @@ impl Server {
     }
 
     fn write_asked(&mut self) -> io::Result<()> {
-        let asked = std::mem::take(&mut self.asked);
-        let written = self.write(&asked);
-        self.asked = asked;
-        written
+        let message = self.message(&self.asked);
+        self.process.tell(&message)
     }
 
-    fn write(&mut self, asked: &Asked) -> io::Result<()> {
+    fn message(&self, asked: &Asked) -> Vec<u8> {
         let (from_main, entry) = match self.program.beginning {
             Beginning::Process => (0, 0),
             Beginning::Main => (FROM_MAIN, 0),
@@ -333,7 +336,7 @@ impl Server {
         message.extend(flags.to_le_bytes());
         message.extend(entry.to_le_bytes());
         message.extend(plan);
-        self.process.stream.get_mut().write_all(&message)
+        message
     }
 
     /// Makes another server in the place of one that says no more, if that had to break off, and asks again for what

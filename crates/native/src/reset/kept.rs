@@ -1,7 +1,7 @@
 //! Descriptors that the program had when the start was moved (see `late`), and whose state is put back after each run: pipes,
 //! pairs of sockets, counters of events, groups that are waited for, files that are read. What the kernel keeps for each is
-//! little: what waits to be read, a number, a place. All that would change more (to close one, to change its flags) is refused by the guard,
-//! and runs begin before main again.
+//! little: what waits to be read, a number, a place. All that would change more (to close one, to change its flags) is
+//! refused by the guard, and runs begin before main again.
 
 use super::undo::DESCRIPTORS;
 use crate::sys::{self, nr};
@@ -53,9 +53,6 @@ impl Kept {
 
     /// Adds a descriptor as it is now; false if its state could not be put back to that.
     pub(super) fn add(&mut self, fd: usize) -> bool {
-        if self.has(fd) {
-            return true;
-        }
         let Some(kind) = Kind::of(fd).filter(|_| self.count < KEPT_MAX) else { return false };
         self.all[self.count] = One { fd: fd as u32, kind };
         self.count += 1;
@@ -120,9 +117,9 @@ impl Kind {
         const HERE: usize = 1;
         let mut room = [0u8; 64];
         let name = name(fd, &mut room)?;
-        // SAFETY: questions.
-        let (flags, waits) = unsafe { (sys::call3(nr::FCNTL, fd, GET_FLAGS, 0), waits(fd)) };
-        let quiet = waits & (READABLE | BROKEN) == 0;
+        // SAFETY: a question.
+        let flags = unsafe { sys::call3(nr::FCNTL, fd, GET_FLAGS, 0) };
+        let quiet = sys::to_read(fd) & (READABLE | BROKEN) == 0;
         if name.starts_with(b"pipe:[") {
             return quiet.then_some(if flags & ACCESS == 0 { Kind::Empty } else { Kind::Inlet });
         }
@@ -144,20 +141,12 @@ impl Kind {
     }
 }
 
-/// What is there without waiting, as `poll` tells it.
-fn waits(fd: usize) -> u64 {
-    let mut poll = fd as u64 | READABLE << 32;
-    // SAFETY: one pollfd, which lives until the call returns.
-    unsafe { sys::call3(nr::POLL, (&raw mut poll) as usize, 1, 0) };
-    poll >> 48
-}
-
 /// Reads until nothing is left. False if that is too much: some counters go down by one at a time.
 fn drain(fd: usize) -> bool {
     const READS_MAX: u32 = 1000;
     let mut buffer = [0u8; 1 << 14];
     for _ in 0..READS_MAX {
-        if waits(fd) & READABLE == 0 {
+        if sys::to_read(fd) & READABLE == 0 {
             return true;
         }
         // SAFETY: the kernel writes into a buffer that is alive.

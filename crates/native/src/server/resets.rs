@@ -44,14 +44,10 @@ pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Result
         return copies::one(request, first, outbox).ok_or(first);
     }
     let shared = shared::get().expect("raddle bug: no shared memory");
-    shared.run.store(first, Ordering::Relaxed);
-    for flag in [&shared.done, &shared.alone] {
-        flag.store(0, Ordering::Relaxed);
-    }
     shared.take_doubt();
     outbox.send();
     shared.be_certain(first);
-    shared.begin_run();
+    shared.begin_process(first);
     let Some(child) = copies::copy(outbox) else {
         let number = reset::enter(Errand::new(request));
         if request.flags & FROM_MAIN == 0 {

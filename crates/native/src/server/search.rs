@@ -108,12 +108,8 @@ fn repeated(request: Request, modules: &Modules, outbox: &mut Outbox) -> Option<
         outbox.say(reply::LOST, &[], NO_CHECKPOINT as i32, request.first, true);
         return None;
     }
-    shared.run.store(request.first, Ordering::Relaxed);
-    for flag in [&shared.done, &shared.alone] {
-        flag.store(0, Ordering::Relaxed);
-    }
     outbox.send();
-    shared.begin_run();
+    shared.begin_process(request.first);
     signals::wake_every(copies::SLICE_MS);
     let Some(child) = copies::copy(outbox) else {
         return Some(go(request, modules));

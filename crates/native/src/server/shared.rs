@@ -188,6 +188,15 @@ impl Shared {
         self.first.store(u32::from(first), Ordering::Relaxed);
     }
 
+    /// A process will be made that repeats runs, from this one on; all is said that was to be said before.
+    pub(super) fn begin_process(&self, first: u64) {
+        self.run.store(first, Ordering::Relaxed);
+        for flag in [&self.done, &self.alone] {
+            flag.store(0, Ordering::Relaxed);
+        }
+        self.begin_run();
+    }
+
     /// A run begins, or goes on: there is no report yet, and all that was to be said before is said or kept.
     pub(super) fn begin_run(&self) {
         self.length.store(0, Ordering::Relaxed);
