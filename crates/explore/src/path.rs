@@ -7,9 +7,12 @@
 //! spawns, and every pair of operations for which [`Op::conflicts`] holds.
 
 mod accesses;
+mod clocks;
+mod reversal;
 mod wakers;
 
 use self::accesses::Accesses;
+use self::clocks::Clocks;
 use crate::hypothesis::{self, Hypothesis};
 use crate::odpor::STABLE;
 use core::ops::Range;
@@ -34,14 +37,31 @@ pub struct Stop {
     pub objects: u32,
     /// Which step of its task it is.
     index: u32,
-    /// Where its clock and its choices begin in those of the path.
+    /// Where its clock is in those of the path, and where its choices begin.
     clock_at: usize,
+    clock_end: usize,
     choices_at: usize,
     /// The step before it of the same task, or the one that made the task.
     before: Option<usize>,
     /// The latest step that it races with: see [`Path::rival`].
     rival: Option<usize>,
     /// A number that is the same for equal steps with an equal past; 0 if nobody wants to know.
+    past: u64,
+}
+
+/// Stands for what main does before its first scheduling point.
+const NOTHING: Event = Event {
+    task: TaskId::MAIN,
+    index: 0,
+    op: Op::new(Kind::Yield, ObjectId::NONE, SiteId::UNKNOWN),
+    outcome: Outcome::Done,
+};
+
+/// The latest steps that one conflicts with and that nothing else leads from.
+struct Latest {
+    /// The last of them.
+    rival: Option<usize>,
+    /// Of their pasts, whose order is no part of it.
     past: u64,
 }
 
@@ -63,8 +83,7 @@ pub struct Pending {
 pub struct Path {
     /// In the order in which they happened.
     pub stops: Vec<Stop>,
-    // For each step: for each task how many of its steps have happened before it, itself included.
-    clocks: Vec<u32>,
+    clocks: Clocks,
     // For each step: number of values, and the value, of each choice on the way.
     choices: Vec<(u32, u32)>,
     /// Stable name of each task.
@@ -83,6 +102,7 @@ pub struct Path {
     // Ids that mean the same in all runs, by object, for those that stand for tasks; and which these are.
     stable: Vec<ObjectId>,
     task_objects: Vec<[ObjectId; 2]>,
+    new_names: bool,
     late: bool,
     // Whether steps know their past: only for objects that are late somebody wants to know it.
     has_pasts: bool,
@@ -100,7 +120,8 @@ impl Path {
             self.births.resize(tasks, 0);
             self.by_task.resize(tasks, Vec::new());
         }
-        if self.task_objects != trace.log.task_objects || names_changed {
+        self.new_names = names_changed || self.task_objects != trace.log.task_objects;
+        if self.new_names {
             self.name_objects(trace);
         }
         let early = early_objects(&trace.log);
@@ -114,24 +135,23 @@ impl Path {
         if trace.pending.iter().any(|(_, op)| op.is_wide()) {
             self.know_memory();
         }
-        let picks = &trace.log.picks;
+        let Log { picks, chosen, .. } = &trace.log;
         let taken = picks.partition_point(|picked| (picked.event as usize) < trace.events.len());
-        let first_choice = trace.log.chosen.partition_point(|choice| (choice.pick as usize) < keep);
-        let mut chosen = trace.log.chosen[first_choice..].iter().peekable();
+        let mut chosen = &chosen[chosen.partition_point(|choice| (choice.pick as usize) < keep)..];
         for number in keep..=taken {
-            let begin = if number == 0 { 0 } else { picks[number - 1].event as usize };
+            let picked = number.checked_sub(1).map(|pick| &picks[pick]);
+            let begin = picked.map_or(0, |picked| picked.event as usize);
             let end = picks.get(number).map_or(trace.events.len(), |picked| picked.event as usize);
             let events = &trace.events[begin..end];
             let choices_at = self.choices.len();
-            while let Some(choice) = chosen.next_if(|choice| choice.pick as usize == number) {
+            while let Some((choice, rest)) = chosen.split_first()
+                && choice.pick as usize == number
+            {
                 self.choices.push((choice.arity, choice.value));
+                chosen = rest;
             }
-            let (task, op, outcome) = match events.first() {
-                Some(event) if number > 0 => (event.task, event.op, event.outcome),
-                _ => (TaskId::MAIN, Op::new(Kind::Yield, ObjectId::NONE, SiteId::UNKNOWN), Outcome::Done),
-            };
-            let picked = number.checked_sub(1).map(|pick| &picks[pick]);
-            self.push((task, &op, outcome), picked, choices_at);
+            let first = if number > 0 { events.first() } else { None };
+            self.push(first.unwrap_or(&NOTHING), picked, choices_at);
             for event in events {
                 if let Event { outcome: Outcome::Spawned(child), .. } = event {
                     self.births[child.index()] = number;
@@ -185,47 +205,24 @@ impl Path {
     }
 
     /// Appends a step, whose place in the partial order is found out here.
-    fn push(
-        &mut self,
-        (task, op, outcome): (TaskId, &Op, Outcome),
-        picked: Option<&Picked>,
-        choices_at: usize,
-    ) {
+    fn push(&mut self, event: &Event, picked: Option<&Picked>, choices_at: usize) {
+        let Event { task, ref op, outcome, .. } = *event;
         if op.is_wide() {
             self.know_memory();
         }
-        let (number, clock_at) = (self.stops.len(), self.clocks.len());
-        let own = &mut self.by_task[task.index()];
+        let (number, clock_at) = (self.stops.len(), self.clocks.end());
+        let own = &self.by_task[task.index()];
         let index = own.len() as u32;
         let before = match own.last() {
             None if task == TaskId::MAIN => None,
             None => Some(self.births[task.index()]),
             last => last.copied(),
         };
-        own.push(number);
-        let mut clock = core::mem::take(&mut self.clocks);
         if let Some(before) = before {
-            let Stop { clock_at: from, .. } = self.stops[before];
-            let until = self.stops.get(before + 1).map_or(clock_at, |next| next.clock_at);
-            clock.extend_from_within(from..until);
+            self.clocks.push_copy(self.stops[before].clock());
         }
-        if clock.len() <= clock_at + task.index() {
-            clock.resize(clock_at + task.index() + 1, 0);
-        }
-        clock[clock_at + task.index()] = index + 1;
-        // The latest conflicting steps that nothing else leads from: their order is no part of the past.
-        let (mut rival, mut latest) = (None, 0u64);
-        self.each_conflicting(op, number, |path, step| {
-            let earlier = &path.stops[step];
-            if !earlier.is_in(&clock[clock_at..]) {
-                rival.get_or_insert(step);
-                let until = path.stops.get(step + 1).map_or(clock_at, |next| next.clock_at);
-                join_within(&mut clock, earlier.clock_at..until, clock_at);
-                latest = latest.wrapping_add(earlier.past);
-            }
-            !hides(&earlier.op, op)
-        });
-        self.clocks = clock;
+        self.clocks.set(clock_at, task.index(), index + 1);
+        let Latest { rival, past: latest } = self.join_conflicting(task, op, clock_at);
         let mut past = 0;
         if self.has_pasts {
             let values = self.choices[choices_at..].iter();
@@ -233,6 +230,7 @@ impl Path {
             let announced = self.announced_after(task, before);
             past = hash::mix(hash::mix(announced, hash::mix(op.kind as u64, values)), latest);
         }
+        self.by_task[task.index()].push(number);
         let by_object = &mut self.by_object;
         each_extent(op, |object| {
             if by_object.len() <= object.index() {
@@ -250,15 +248,16 @@ impl Path {
             Some(picked) => (picked.enabled.clone(), picked.objects),
             None => ([TaskId::MAIN].into_iter().collect(), 0),
         };
-        let op = *op;
+        let clock_end = self.clocks.end();
         self.stops.push(Stop {
             task,
-            op,
+            op: *op,
             outcome,
             enabled,
             objects,
             index,
             clock_at,
+            clock_end,
             choices_at,
             before,
             rival,
@@ -266,10 +265,65 @@ impl Path {
         });
     }
 
+    /// The clock that begins at `clock_at`, the last one, takes in the steps that a task's `op` conflicts with.
+    #[inline]
+    fn join_conflicting(&mut self, task: TaskId, op: &Op, clock_at: usize) -> Latest {
+        let mut latest = Latest { rival: None, past: 0 };
+        // Nearly all operations have one object, and meet nobody but those on it.
+        let over = |last: &Stop| last.op.kind == Kind::End;
+        if self.knows_memory
+            || op.second.is_some()
+            || op.kind == Kind::End
+            || self.stops.last().is_some_and(over)
+        {
+            return self.join_conflicting_anywhere(op, clock_at);
+        }
+        let Path { stops, clocks, by_object, .. } = self;
+        let Some(accesses) = by_object.get(op.object.index()) else { return latest };
+        for &step in accesses.held_against(op).iter().rev() {
+            let earlier = &stops[step];
+            // Whatever leads to a step of its own is there already.
+            let own = earlier.task == task;
+            if !own && earlier.op.conflicts(op) && !earlier.is_in(clocks.get(clock_at..clocks.end())) {
+                latest.rival.get_or_insert(step);
+                clocks.join(clock_at, earlier.clock());
+                latest.past = latest.past.wrapping_add(earlier.past);
+            }
+            if hides(&earlier.op, op) {
+                break;
+            }
+        }
+        latest
+    }
+
+    #[inline(never)]
+    fn join_conflicting_anywhere(&mut self, op: &Op, clock_at: usize) -> Latest {
+        let mut latest = Latest { rival: None, past: 0 };
+        if op.kind == Kind::End {
+            // Nearly always everybody has been waited for.
+            let clock = self.clocks.get(clock_at..self.clocks.end());
+            let mut last = self.by_task.iter().filter_map(|own| own.last());
+            if last.all(|&step| self.stops[step].is_in(clock)) {
+                return latest;
+            }
+        }
+        let mut clocks = core::mem::take(&mut self.clocks);
+        self.each_conflicting(op, self.stops.len(), |path, step| {
+            let earlier = &path.stops[step];
+            if !earlier.is_in(clocks.get(clock_at..clocks.end())) {
+                latest.rival.get_or_insert(step);
+                clocks.join(clock_at, earlier.clock());
+                latest.past = latest.past.wrapping_add(earlier.past);
+            }
+            !hides(&earlier.op, op)
+        });
+        self.clocks = clocks;
+        latest
+    }
+
     /// For each task how many of its steps have happened before this one, itself included.
     pub(crate) fn clock(&self, number: usize) -> &[u32] {
-        let end = self.stops.get(number + 1).map_or(self.clocks.len(), |next| next.clock_at);
-        &self.clocks[self.stops[number].clock_at..end]
+        self.clocks.get(self.stops[number].clock())
     }
 
     /// The clock of what leads to `pending`, its own conflicts left out.
@@ -325,6 +379,11 @@ impl Path {
     /// Whether objects were registered on the way, so that they have other ids in other runs.
     pub(crate) fn has_late_objects(&self) -> bool {
         self.late
+    }
+
+    /// Whether tasks, or the objects that stand for them, have other ids than in the run before.
+    pub(crate) fn has_new_names(&self) -> bool {
+        self.new_names
     }
 
     /// Those that an operation may conflict with whatever its objects are: on memory if it may be on any, or the other way
@@ -557,6 +616,13 @@ impl Stop {
         self.index as usize
     }
 
+    /// Where its clock is.
+    #[inline]
+    fn clock(&self) -> Range<usize> {
+        self.clock_at..self.clock_end
+    }
+
+    #[inline]
     pub(crate) fn is_in(&self, clock: &[u32]) -> bool {
         clock.get(self.task.index()).is_some_and(|&steps| steps > self.index)
     }
@@ -568,17 +634,6 @@ fn hides(earlier: &Op, op: &Op) -> bool {
     let whole =
         (earlier.object != op.object || earlier.span == Span::WHOLE) && (earlier.is_wide() || !op.is_wide());
     earlier.access() == Access::Write && !op.second.is_some() && op.kind != Kind::End && whole
-}
-
-/// Joins the clock that begins at `into`, the last one, with an earlier one.
-fn join_within(clocks: &mut Vec<u32>, other: Range<usize>, into: usize) {
-    if clocks.len() - into < other.len() {
-        clocks.resize(into + other.len(), 0);
-    }
-    let (before, clock) = clocks.split_at_mut(into);
-    for (mine, theirs) in clock.iter_mut().zip(&before[other]) {
-        *mine = (*mine).max(*theirs);
-    }
 }
 
 /// Calls `each` with the objects of an operation, each once.
