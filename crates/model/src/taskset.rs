@@ -28,6 +28,23 @@ impl TaskSet {
         }
     }
 
+    /// The same set with one more task.
+    #[inline]
+    #[must_use]
+    pub fn with(&self, task: TaskId) -> TaskSet {
+        if self.high.is_none() && task.0 < 64 {
+            return TaskSet { low: self.low | 1 << task.0, high: None };
+        }
+        self.with_high(task)
+    }
+
+    #[inline(never)]
+    fn with_high(&self, task: TaskId) -> TaskSet {
+        let mut with = self.clone();
+        with.insert(task);
+        with
+    }
+
     #[inline(never)]
     fn insert_high(&mut self, task: TaskId) {
         let word = task.index() / 64 - 1;
@@ -381,6 +398,8 @@ mod tests {
             let (mut bits, mut plain) = (TaskSet::EMPTY, BTreeSet::new());
             for _ in 0..2000 {
                 let task = TaskId((rng.next_u64() % span) as u32);
+                let with: BTreeSet<TaskId> = plain.iter().copied().chain([task]).collect();
+                assert!(bits.with(task).iter().eq(with));
                 if rng.next_u64().is_multiple_of(2) {
                     bits.insert(task);
                     plain.insert(task);

@@ -40,8 +40,8 @@ pub(crate) struct Alphabet {
     // Those that are only an operation of a task, and where to find them.
     plain: Vec<Letter>,
     places: HashTable<u32>,
-    // How the first of them relate to each other, a row of `FEW` for each: searches ask all the time.
-    relations: Vec<Relation>,
+    // How the first of them relate to each other: searches ask all the time.
+    relations: Vec<[Relation; FEW]>,
     // The others, with the number of those that have them, and which places are free.
     more: Vec<(Letter, u32)>,
     free: Vec<u32>,
@@ -81,12 +81,12 @@ impl Alphabet {
         if at >= FEW {
             return;
         }
-        self.relations.resize((at + 1) * FEW, Relation::Apart);
+        self.relations.resize(at + 1, [Relation::Apart; FEW]);
         for other in 0..=at {
-            // All objects are known to all runs that have such letters.
-            let [one, other_one] = [at, other].map(|letter| &self.plain[letter]);
-            self.relations[at * FEW + other] = one.relation(other_one, 0);
-            self.relations[other * FEW + at] = other_one.relation(one, 0);
+            // No object of theirs is one that only some runs know.
+            let letters = [at, other].map(|letter| &self.plain[letter]);
+            self.relations[at][other] = letters[0].relation(letters[1], 0);
+            self.relations[other][at] = letters[1].relation(letters[0], 0);
         }
     }
 
@@ -135,10 +135,9 @@ impl Alphabet {
     #[inline]
     pub(crate) fn relation(&self, one: LetterId, other: LetterId, known: u32) -> Relation {
         let [row, column] = [one, other].map(|letter| letter.0 as usize);
-        if row | column < FEW {
-            self.relations[row * FEW + column]
-        } else {
-            self.get(one).relation(self.get(other), known)
+        match self.relations.get(row) {
+            Some(row) if column < FEW => row[column],
+            _ => self.get(one).relation(self.get(other), known),
         }
     }
 }

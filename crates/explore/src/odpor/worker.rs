@@ -5,6 +5,7 @@ use super::letter::{Letter, More, Origin, Relation};
 use super::tree::{NodeId, Tree};
 use super::wakeup::{LAST, Sequence};
 use crate::outlook::Sizes;
+use crate::path::clocks::Lane;
 use crate::path::{Path, Pending, Stop};
 use alloc::sync::Arc;
 use raddle_model::{Op, Plan, TaskId, Trace};
@@ -58,7 +59,7 @@ struct Scratch {
     steps: Vec<usize>,
     independent: Independent,
     wakers: Vec<usize>,
-    needed: Vec<u32>,
+    needed: Vec<Lane>,
     rivals: Vec<usize>,
 }
 
@@ -311,7 +312,7 @@ impl Worker {
         for (position, sleeper) in tree.sleepers(node, place).enumerate() {
             let Letter { task, op, more } = alphabet.get(sleeper);
             let meets = if more.is_none() && path.can_look_up(op) {
-                path.first_met(*task, op, earlier, earlier + 1)
+                path.first_met(*task, op, earlier)
             } else {
                 let mut rest = independent.find(path, earlier, path.stops.len()).iter().copied();
                 rest.find(|&step| alphabet.relation(sleeper, letters[step], known) != Relation::Apart)
@@ -391,14 +392,8 @@ impl Worker {
         let objects = self.path.stops[earlier].objects;
         let mut sleepers = tree.sleepers(self.nodes[earlier], self.place(tree, earlier));
         let sleeper = sleepers.nth(sleeper).expect("raddle bug: nobody slept there");
-        let from = self.known.max(earlier + 1);
-        let Letter { task, op, more } = tree.alphabet.get(sleeper);
-        if more.is_none() && self.path.can_look_up(op) {
-            return self.path.first_met(*task, op, earlier, from).is_some();
-        }
-        (from..self.path.stops.len()).any(|step| {
-            let met = tree.alphabet.relation(sleeper, self.letters[step], objects);
-            met != Relation::Apart && !self.path.ordered(earlier, step)
+        self.path.any_new_beside(earlier, |step| {
+            tree.alphabet.relation(sleeper, self.letters[step], objects) != Relation::Apart
         })
     }
 

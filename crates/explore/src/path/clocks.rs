@@ -3,7 +3,8 @@
 
 use core::ops::Range;
 
-type Lane = [u32; 4];
+/// Four tasks.
+pub(crate) type Lane = [u32; 4];
 
 /// For each step: for each task how many of its steps have happened before it, itself included.
 #[derive(Clone, Default, Debug)]
@@ -54,10 +55,21 @@ impl Clocks {
             self.0.resize(at + other.len(), Lane::default());
         }
         let (before, clock) = self.0.split_at_mut(at);
-        for (mine, theirs) in clock.iter_mut().zip(&before[other]) {
-            for (mine, theirs) in mine.iter_mut().zip(theirs) {
-                *mine = (*mine).max(*theirs);
-            }
+        join_lanes(clock, &before[other]);
+    }
+
+    /// A clock that lies elsewhere takes in one of these.
+    pub(super) fn join_into(&self, clock: &mut Vec<Lane>, other: Range<usize>) {
+        if clock.len() < other.len() {
+            clock.resize(other.len(), Lane::default());
         }
+        join_lanes(clock, &self.0[other]);
+    }
+}
+
+#[inline]
+fn join_lanes(clock: &mut [Lane], other: &[Lane]) {
+    for (mine, theirs) in clock.iter_mut().zip(other) {
+        *mine = core::array::from_fn(|task| mine[task].max(theirs[task]));
     }
 }

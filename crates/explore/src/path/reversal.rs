@@ -1,6 +1,7 @@
 //! What must come before a step that is to be taken instead of an earlier one.
 
-use super::{Path, Pending};
+use super::clocks::Lane;
+use super::{Path, Pending, Stop};
 use raddle_model::Kind;
 
 impl Path {
@@ -13,40 +14,62 @@ impl Path {
         earlier: usize,
         later: &Pending,
         wakers: &[usize],
-        needed: &mut Vec<u32>,
+        needed: &mut Vec<Lane>,
         steps: &mut Vec<usize>,
     ) {
         needed.clear();
-        needed.extend_from_slice(self.clock_before(later));
-        wakers.iter().for_each(|&step| join(needed, self.clock(step)));
+        later.before.into_iter().for_each(|step| self.need(needed, step));
+        wakers.iter().for_each(|&step| self.need(needed, step));
         let end = self.end(later);
         if later.op.kind == Kind::End {
-            let steps_before = |own: &Vec<usize>| own.partition_point(|&step| step < end) as u32;
-            let all: Vec<u32> = self.by_task.iter().map(steps_before).collect();
-            join(needed, &all);
+            // Everything conflicts with it: the last steps of the tasks will not do, since those may depend on `earlier`.
+            let independent = (earlier + 1..end).filter(|&step| !self.ordered(earlier, step));
+            independent.for_each(|step| self.need(needed, step));
         } else {
             self.each_conflicting(&later.op, end, |path, step| {
                 if step > earlier && !path.ordered(earlier, step) {
-                    join(needed, path.clock(step));
+                    path.need(needed, step);
                 }
                 step > earlier
             });
         }
         steps.clear();
-        for (own, &count) in self.by_task.iter().zip(&*needed) {
-            let after = own[..count as usize].iter().rev().take_while(|&&step| step > earlier);
-            // What comes after one that depends on it does so, too.
-            steps.extend(after.skip_while(|&&step| self.ordered(earlier, step)));
+        for (own, &count) in self.by_task.iter().zip(needed.as_flattened()) {
+            for &step in own[..count as usize].iter().rev() {
+                if step <= earlier {
+                    break;
+                }
+                if !self.ordered(earlier, step) {
+                    steps.push(step);
+                }
+            }
         }
         steps.sort_unstable();
     }
-}
 
-fn join(clock: &mut Vec<u32>, other: &[u32]) {
-    if clock.len() < other.len() {
-        clock.resize(other.len(), 0);
+    /// A step is needed, and so is all that leads to it.
+    #[inline]
+    fn need(&self, needed: &mut Vec<Lane>, step: usize) {
+        let stop = &self.stops[step];
+        let is_needed = |stop: &Stop| stop.is_in(needed.as_flattened());
+        if is_needed(stop) {
+            return;
+        }
+        // Where nothing else leads to a step than the one before it, that one need not be looked at twice.
+        let known = stop.rival.is_none() && stop.before.is_none_or(|before| is_needed(&self.stops[before]));
+        match needed.as_flattened_mut().get_mut(stop.task.index()) {
+            Some(own) if known => *own = stop.index + 1,
+            _ => self.clocks.join_into(needed, stop.clock()),
+        }
     }
-    for (mine, theirs) in clock.iter_mut().zip(other) {
-        *mine = (*mine).max(*theirs);
+
+    /// Whether one of the steps that came with this run, and does not depend on the step `earlier` before them, is such
+    /// a one.
+    pub(crate) fn any_new_beside(&self, earlier: usize, mut is: impl FnMut(usize) -> bool) -> bool {
+        self.by_task.iter().zip(&self.kept).any(|(own, &kept)| {
+            // What comes after one that depends on it does so, too.
+            let new = own.get(kept as usize..).unwrap_or_default().iter();
+            new.take_while(|&&step| !self.ordered(earlier, step)).any(|&step| is(step))
+        })
     }
 }

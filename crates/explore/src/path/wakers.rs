@@ -13,10 +13,10 @@ impl Path {
         listed && runs_alike && !op.second.is_some() && op.kind != Kind::End
     }
 
-    /// The first step from `from` on that does not depend on `earlier`, which comes before it, and is one of the task with
-    /// this name or conflicts with what that does.
-    pub(crate) fn first_met(&self, name: u64, op: &Op, earlier: usize, from: usize) -> Option<usize> {
-        let after = |steps: &[usize]| steps.partition_point(|&step| step < from);
+    /// The first step after `earlier` that does not depend on it, and is one of the task with this name or conflicts
+    /// with what that does.
+    pub(crate) fn first_met(&self, name: u64, op: &Op, earlier: usize) -> Option<usize> {
+        let after = |steps: &[usize]| steps.partition_point(|&step| step <= earlier);
         let independent = |step: &usize| !self.ordered(earlier, *step);
         let own = self.task(name).and_then(|task| {
             let steps = &self.by_task[task.index()];
