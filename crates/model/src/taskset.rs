@@ -273,9 +273,36 @@ impl TaskSet {
 
     /// The members in ascending order.
     #[inline]
-    pub fn iter(&self) -> impl Iterator<Item = TaskId> + '_ {
-        let words = core::iter::once(self.low).chain(self.high.iter().flat_map(|high| high.iter().copied()));
-        words.enumerate().flat_map(|(i, word)| Bits(word).map(move |bit| TaskId(bit + 64 * i as u32)))
+    pub fn iter(&self) -> Members<'_> {
+        Members {
+            word: Bits(self.low),
+            base: 0,
+            rest: self.high.as_ref().map_or(&[], |high| high.as_slice()),
+        }
+    }
+}
+
+/// The members of a [`TaskSet`].
+#[derive(Clone, Debug)]
+pub struct Members<'a> {
+    word: Bits,
+    /// The first that the word can stand for.
+    base: u32,
+    rest: &'a [u64],
+}
+
+impl Iterator for Members<'_> {
+    type Item = TaskId;
+
+    #[inline]
+    fn next(&mut self) -> Option<TaskId> {
+        loop {
+            if let Some(bit) = self.word.next() {
+                return Some(TaskId(self.base + bit));
+            }
+            let (&word, rest) = self.rest.split_first()?;
+            (self.word, self.rest, self.base) = (Bits(word), rest, self.base + 64);
+        }
     }
 }
 
@@ -287,6 +314,7 @@ impl FromIterator<TaskId> for TaskSet {
     }
 }
 
+#[derive(Clone, Debug)]
 struct Bits(u64);
 
 impl Iterator for Bits {

@@ -123,6 +123,7 @@ impl Path {
     }
 
     /// Appends a step, whose place in the partial order is found out here.
+    #[inline(never)]
     fn push(&mut self, event: &Event, picked: Option<&Picked>, choices_at: usize) {
         let Event { task, ref op, outcome, .. } = *event;
         if op.is_wide() {
@@ -145,13 +146,7 @@ impl Path {
         } else {
             self.join_conflicting(op, clock_at)
         };
-        let mut past = 0;
-        if self.has_pasts {
-            let values = self.choices[choices_at..].iter();
-            let values = values.fold(0, |hash, &(_, value)| hash::mix(hash, u64::from(value) + 1));
-            let announced = self.announced_after(task, before);
-            past = hash::mix(hash::mix(announced, hash::mix(op.kind as u64, values)), latest.past);
-        }
+        let past = if self.has_pasts { self.past(event, before, choices_at, latest.past) } else { 0 };
         self.by_task[task.index()].push(number);
         let by_object = &mut self.by_object;
         each_extent(op, |object| {
@@ -182,6 +177,15 @@ impl Path {
             rival: latest.rival,
             past,
         });
+    }
+
+    /// See [`Stop::past`].
+    #[inline(never)]
+    fn past(&self, event: &Event, before: Option<usize>, choices_at: usize, latest: u64) -> u64 {
+        let values = self.choices[choices_at..].iter();
+        let values = values.fold(0, |hash, &(_, value)| hash::mix(hash, u64::from(value) + 1));
+        let announced = self.announced_after(event.task, before);
+        hash::mix(hash::mix(announced, hash::mix(event.op.kind as u64, values)), latest)
     }
 
     #[inline(never)]
