@@ -59,14 +59,17 @@ impl<T> Packet<T> {
     /// An empty place, for the task and for whoever may join it.
     #[inline]
     pub(super) fn pair(rt: Option<Rt>) -> (Packet<T>, Packet<T>) {
-        let place = Place { shared: AtomicBool::new(true), result: UnsafeCell::new(None) };
         let place = if Room::is_for::<T>() {
             let room = rt.and_then(|rt| rt.with(|run| run.rooms.pop())).unwrap_or_else(Room::new);
             let at = ManuallyDrop::new(room).0.cast::<Place<T>>();
-            // SAFETY: it is big enough, and nobody else has it.
-            unsafe { at.write(place) };
+            // SAFETY: it is big enough, and nobody else has it. What is made is made where it stays.
+            unsafe {
+                (&raw mut (*at.as_ptr()).shared).write(AtomicBool::new(true));
+                (&raw mut (*at.as_ptr()).result).write(UnsafeCell::new(None));
+            }
             at
         } else {
+            let place = Place { shared: AtomicBool::new(true), result: UnsafeCell::new(None) };
             NonNull::from(Box::leak(Box::new(place)))
         };
         (Packet(place), Packet(place))
