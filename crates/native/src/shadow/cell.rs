@@ -137,12 +137,12 @@ impl Cell {
         }
     }
 
-    /// Memory that is read before it is written costs two page faults. At the end of the cell: whoever reads more than was
-    /// just written there waits for it, and the end is looked at last.
+    /// Memory that is read before it is written costs two page faults. Whoever reads more at once than was just written
+    /// waits until that has come to the cache, so it is one key, which are read one by one.
     #[inline(always)]
     pub(super) fn claim(&mut self) {
         // SAFETY: changes nothing, by an instruction that the kernel takes for a write.
-        unsafe { asm!("or dword ptr [{} + 60], 0", in(reg) self, options(nostack)) };
+        unsafe { asm!("or qword ptr [{}], 0", in(reg) self, options(nostack)) };
     }
 
     /// Whether it is the first in its page.
@@ -152,8 +152,9 @@ impl Cell {
     }
 
     /// Whether there has been no access. One that was cleared may seem so again.
+    #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
-        self.keys == [Key::NONE; RECORDS]
+        self.keys.iter().fold(0, |all, key| all | key.0) == 0
     }
 
     pub(super) fn clear(&mut self) {
@@ -218,6 +219,11 @@ impl Cell {
         findings: &mut Findings,
     ) -> bool {
         let home = Key::home(offset);
+        if self.is_empty() {
+            self.keys[home] = key;
+            self.sites[home] = site;
+            return false;
+        }
         !self.renew(key, home, site, heard) && self.place(key, home, site, heard, thrown_out, findings)
     }
 
@@ -231,13 +237,15 @@ impl Cell {
         thrown_out: usize,
         findings: &mut Findings,
     ) -> bool {
-        let known = self.knows(site);
         let same = |old: &Key| (old.0 ^ key.0) >> 16 == 0 && old.covers(key);
         // Whatever races with this access races with that one, too.
-        if known && let Some(at) = self.keys.iter().position(same) {
+        if let Some(at) = self.keys.iter().position(same)
+            && self.knows(site)
+        {
             self.swap(at, home);
             return false;
         }
+        let (racy, unknown) = (self.is_racy(), self.is_racy() && !self.knows(site));
         let (mut place, mut raced) = (None, false);
         for at in 0..RECORDS {
             let old = self.keys[at];
@@ -270,9 +278,9 @@ impl Cell {
         self.keys[at] = key;
         self.sites[at] = site;
         self.swap(at, home);
-        if raced && !self.is_racy() {
+        if raced && !racy {
             self.tell(findings);
-        } else if self.is_racy() && !known {
+        } else if unknown {
             findings.share(site);
         }
         place.is_none()
