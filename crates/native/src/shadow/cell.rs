@@ -152,9 +152,9 @@ impl Cell {
     }
 
     /// Whether there has been no access. One that was cleared may seem so again.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn is_empty(&self) -> bool {
-        self.keys.iter().fold(0, |all, key| all | key.0) == 0
+        self.keys == [Key::NONE; RECORDS]
     }
 
     pub(super) fn clear(&mut self) {
@@ -184,6 +184,19 @@ impl Cell {
     fn swap(&mut self, one: usize, other: usize) {
         self.keys.swap(one, other);
         self.sites.swap(one, other);
+    }
+
+    /// If there has been no access, this is the first.
+    #[inline(always)]
+    pub(super) fn begin(&mut self, key: Key, offset: usize, site: SiteId) -> bool {
+        let home = Key::home(offset);
+        // The latest is at home. That was written not long ago, and whoever reads it together with others has to wait.
+        let first = self.keys[home] == Key::NONE && self.is_empty();
+        if first {
+            self.keys[home] = key;
+            self.sites[home] = site;
+        }
+        first
     }
 
     /// The record at home is of an access like this that went before it, and no other meets it: then it is brought up
@@ -219,11 +232,6 @@ impl Cell {
         findings: &mut Findings,
     ) -> bool {
         let home = Key::home(offset);
-        if self.is_empty() {
-            self.keys[home] = key;
-            self.sites[home] = site;
-            return false;
-        }
         !self.renew(key, home, site, heard) && self.place(key, home, site, heard, thrown_out, findings)
     }
 

@@ -231,8 +231,16 @@ impl Shadow {
             && let Some(page) = self.pages.get(address)
         {
             let cell = &mut page.0[address % PAGE / GRANULE];
-            Used { reusable: self.reusable, cells: &mut self.used }.touch(cell);
+            if !self.reusable {
+                cell.claim();
+            }
             let key = Key::new(Key::of(task, time), offset, size, how);
+            if cell.begin(key, offset, access.kept_site()) {
+                if self.reusable {
+                    self.used.push(cell);
+                }
+                return;
+            }
             let full =
                 cell.note(key, offset, access.kept_site(), clocks.heard(task), self.thrown_out, findings);
             self.thrown_out += usize::from(full);
