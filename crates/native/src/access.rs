@@ -51,6 +51,7 @@ fn look_from(address: usize, size: usize, write: bool, offset: usize) {
 pub fn access(address: usize, size: usize, write: bool, pc: usize) {
     if active() {
         GLANCE.count();
+        GLANCE.count_all(size);
         look(address, size, write, pc);
     }
 }
@@ -137,7 +138,7 @@ fn look(address: usize, size: usize, write: bool, pc: usize) {
     let allowed = with(|run| {
         if GLANCE.calm.get() == 0 {
             crate::server::beat(run.running, SiteId::UNKNOWN);
-            GLANCE.calm.set(QUIET_MAX);
+            GLANCE.rest();
         }
         run.blocks.check(address, size)
     });
