@@ -40,13 +40,15 @@ pub(crate) struct Glance {
     extent: Cell<usize>,
     /// Plain accesses that are left before one is a scheduling point in any case.
     pub(crate) calm: Cell<u32>,
+    /// Those of the run up to the last scheduling point.
+    before: Cell<u64>,
 }
 
 // SAFETY: as for `Slot`.
 unsafe impl Sync for Glance {}
 
 pub(crate) static GLANCE: Glance =
-    Glance { base: Cell::new(0), extent: Cell::new(0), calm: Cell::new(QUIET_MAX) };
+    Glance { base: Cell::new(0), extent: Cell::new(0), calm: Cell::new(QUIET_MAX), before: Cell::new(0) };
 
 impl Glance {
     /// Where a return address lies in the executable, if it does.
@@ -64,6 +66,30 @@ impl Glance {
     #[inline(always)]
     pub(crate) fn site(&self, offset: usize) -> Option<SiteId> {
         (offset < self.extent.get()).then_some(SiteId(offset as u32))
+    }
+
+    /// A run begins.
+    fn begin(&self) {
+        self.calm.set(QUIET_MAX);
+        self.before.set(0);
+    }
+
+    /// A scheduling point.
+    #[inline(always)]
+    pub(crate) fn rest(&self) {
+        self.before.set(self.accesses());
+        self.calm.set(QUIET_MAX);
+    }
+
+    /// Plain accesses of the run; a long one counts for every eight bytes.
+    #[inline(always)]
+    pub(crate) fn accesses(&self) -> u64 {
+        self.before.get() + u64::from(QUIET_MAX.wrapping_sub(self.calm.get()))
+    }
+
+    /// The access that was counted is so long.
+    pub(crate) fn count_all(&self, size: usize) {
+        self.before.set(self.before.get() + (size.max(1) as u64 - 1) / 8);
     }
 
     /// One more access without a scheduling point. True if there were too many.
@@ -244,7 +270,7 @@ pub fn prepare(mut run: Run, plan: &Plan, wanted: Wanted) {
 
 /// The run that was prepared begins.
 pub fn begin() {
-    GLANCE.calm.set(QUIET_MAX);
+    GLANCE.begin();
     set_active(true);
 }
 
@@ -372,7 +398,7 @@ impl Run {
         self.threads.push(Thread::new(Box::new(Fiber::main_on(stack, start)), None));
         self.running = TaskId::MAIN;
         self.objects.clear();
-        GLANCE.calm.set(QUIET_MAX);
+        GLANCE.begin();
         self.several = false;
         self.futexes = Queue::default();
         self.waiters = Waiters::default();
@@ -408,7 +434,7 @@ impl Run {
             let outcome = self.engine.perform(me, op);
             return if self.engine.verdict().is_some() { Turn::Over } else { Turn::Mine(outcome) };
         }
-        GLANCE.calm.set(QUIET_MAX);
+        GLANCE.rest();
         if let Some(maker) = self.threads[me.index()].maker.take() {
             // Others see what it is about to do before anybody goes on.
             self.engine.announce(me, op);
@@ -453,7 +479,7 @@ impl Run {
             return None;
         }
         crate::server::beat(me, plain.site);
-        GLANCE.calm.set(QUIET_MAX);
+        GLANCE.rest();
         Some(self.engine.arrive_blindly(me, plain))
     }
 
