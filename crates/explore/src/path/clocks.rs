@@ -31,11 +31,11 @@ impl Clocks {
     /// Begins a clock with all that another has.
     #[inline]
     pub(super) fn push_copy(&mut self, other: Range<usize>) {
-        // Nearly always one lane.
-        for lane in other {
-            let lane = self.0[lane];
-            self.0.push(lane);
+        if other.len() == 1 {
+            let lane = self.0[other.start];
+            return self.0.push(lane);
         }
+        self.0.extend_from_within(other);
     }
 
     /// The last clock, which begins here, knows so many steps of a task.

@@ -102,11 +102,13 @@ impl Path {
         for Stop { task, op, .. } in stops.drain(keep..) {
             by_task[task.index()].pop();
             each_extent(&op, |object| by_object[object.index()].pop(&op));
-            if *knows_memory && op.is_memory() {
-                memory.pop(&op);
-            }
-            if *knows_memory && op.is_wide() {
-                wide.pop(&op);
+            if *knows_memory {
+                if op.is_memory() {
+                    memory.pop(&op);
+                }
+                if op.is_wide() {
+                    wide.pop(&op);
+                }
             }
         }
         self.clocks.truncate(clock_at);
@@ -130,34 +132,24 @@ impl Path {
             self.know_memory();
         }
         let (number, clock_at) = (self.stops.len(), self.clocks.end());
-        let own = &self.by_task[task.index()];
+        let own = &mut self.by_task[task.index()];
         let index = own.len() as u32;
         let before = match own.last() {
             None if task == TaskId::MAIN => None,
             None => Some(self.births[task.index()]),
             last => last.copied(),
         };
+        own.push(number);
         if let Some(before) = before {
             self.clocks.push_copy(self.stops[before].clock());
         }
         self.clocks.set(clock_at, task.index(), index + 1);
-        let latest = if self.meets_nobody_new(op, clock_at) {
+        let latest = if self.meets_nobody_new(number, op, clock_at) {
             Latest { rival: None, past: 0 }
         } else {
-            self.join_conflicting(op, clock_at)
+            self.meet_others(number, op, clock_at)
         };
         let past = if self.has_pasts { self.past(event, before, choices_at, latest.past) } else { 0 };
-        self.by_task[task.index()].push(number);
-        let by_object = &mut self.by_object;
-        each_extent(op, |object| {
-            if by_object.len() <= object.index() {
-                by_object.resize(object.index() + 1, Accesses::default());
-            }
-            by_object[object.index()].push(number, op);
-        });
-        if self.knows_memory {
-            self.push_memory(number, op);
-        }
         let (enabled, objects) = match picked {
             Some(picked) => (picked.enabled.clone(), picked.objects),
             None => ([TaskId::MAIN].into_iter().collect(), 0),
@@ -188,16 +180,6 @@ impl Path {
         hash::mix(hash::mix(announced, hash::mix(event.op.kind as u64, values)), latest)
     }
 
-    #[inline(never)]
-    fn push_memory(&mut self, number: usize, op: &Op) {
-        if op.is_memory() {
-            self.memory.push(number, op);
-        }
-        if op.is_wide() {
-            self.wide.push(number, op);
-        }
-    }
-
     /// Whether an operation has one object, and meets nobody but those on it, as nearly all do.
     #[inline]
     fn is_alone(&self, op: &Op) -> bool {
@@ -206,20 +188,44 @@ impl Path {
         !self.knows_memory && !op.second.is_some() && !ends
     }
 
-    /// Whether it is plain that whatever conflicts with `op` is in the clock that begins at `clock_at`, the last one:
-    /// nothing does, or what came last is.
+    /// Whether it is plain that whatever conflicts with the operation of step `number` is in its clock, which begins at
+    /// `clock_at` and is the last one: nothing does, or what came last is. Then the step is listed with its object.
     #[inline]
-    fn meets_nobody_new(&self, op: &Op, clock_at: usize) -> bool {
-        let on = self.by_object.get(op.object.index());
-        self.is_alone(op)
-            && on.and_then(|accesses| accesses.all.last()).is_none_or(|&last| {
-                let last = &self.stops[last];
-                last.is_in(self.clocks.get(clock_at..self.clocks.end())) && hides(&last.op, op)
-            })
+    fn meets_nobody_new(&mut self, number: usize, op: &Op, clock_at: usize) -> bool {
+        let alone = self.is_alone(op);
+        let Path { stops, clocks, by_object, .. } = self;
+        let Some(accesses) = by_object.get_mut(op.object.index()).filter(|_| alone) else { return false };
+        let nobody = accesses.all.last().is_none_or(|&last| {
+            let last = &stops[last];
+            last.is_in(clocks.get(clock_at..clocks.end())) && hides(&last.op, op)
+        });
+        if nobody {
+            accesses.push(number, op);
+        }
+        nobody
+    }
+
+    /// The clock of step `number` takes in what its operation conflicts with, and the step is listed with its objects.
+    #[inline(never)]
+    fn meet_others(&mut self, number: usize, op: &Op, clock_at: usize) -> Latest {
+        let latest = self.join_conflicting(op, clock_at);
+        let by_object = &mut self.by_object;
+        each_extent(op, |object| {
+            if by_object.len() <= object.index() {
+                by_object.resize(object.index() + 1, Accesses::default());
+            }
+            by_object[object.index()].push(number, op);
+        });
+        if self.knows_memory && op.is_memory() {
+            self.memory.push(number, op);
+        }
+        if op.is_wide() {
+            self.wide.push(number, op);
+        }
+        latest
     }
 
     /// The clock that begins at `clock_at`, the last one, takes in the steps that `op` conflicts with.
-    #[inline(never)]
     fn join_conflicting(&mut self, op: &Op, clock_at: usize) -> Latest {
         let mut latest = Latest { rival: None, past: 0 };
         if !self.is_alone(op) {
@@ -247,8 +253,9 @@ impl Path {
         if op.kind == Kind::End {
             // Nearly always everybody has been waited for.
             let clock = self.clocks.get(clock_at..self.clocks.end());
-            let mut last = self.by_task.iter().filter_map(|own| own.last());
-            if last.all(|&step| self.stops[step].is_in(clock)) {
+            // The step itself is the last one of its task, and not there yet.
+            let mut last = self.by_task.iter().filter_map(|own| self.stops.get(*own.last()?));
+            if last.all(|stop| stop.is_in(clock)) {
                 return latest;
             }
         }
