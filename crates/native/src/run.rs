@@ -162,6 +162,10 @@ pub struct Run {
     pub(crate) several: bool,
     // Whether the policy is yet to be asked while there is more than one task.
     choice_ahead: bool,
+    // Tasks that are on the way to their first operation: the one that runs, if any, and those that made it.
+    beginning: u32,
+    // Whether nothing of all this is the case, nor anybody wants to know who called: see `toss`.
+    straight: bool,
     /// Destructors of thread-specific keys; none for a key that is not in use.
     pub keys: Vec<Option<usize>>,
     /// Who waits at which futex.
@@ -223,7 +227,18 @@ pub fn with<R>(access: impl FnOnce(&mut Run) -> R) -> R {
 pub(crate) fn with_active<R>(access: impl FnOnce(&mut Run) -> R) -> R {
     debug_assert!(active());
     // SAFETY: as above; while the process is under control there is a run.
-    access(unsafe { (*RUN.0.get()).as_mut().unwrap_unchecked() })
+    access(unsafe { current() })
+}
+
+/// The same, for what must become part of its caller: a closure that many have is a function of its own.
+///
+/// # Safety
+/// As for [`with`]: nothing may be kept of it when the task is switched away from, or the program's code goes on.
+#[inline(always)]
+pub(crate) unsafe fn current<'a>() -> &'a mut Run {
+    debug_assert!(active());
+    // SAFETY: passed on to the caller.
+    unsafe { (*RUN.0.get()).as_mut().unwrap_unchecked() }
 }
 
 /// Gets a run of `plan` ready.
@@ -232,6 +247,7 @@ pub fn prepare(mut run: Run, plan: &Plan, wanted: Wanted) {
     run.searched = wanted == Wanted::Search;
     run.points = plan.points.clone();
     run.calls.wanted = record;
+    run.look_around();
     // Where each access is a point, or its callers are wanted, each is looked at closely.
     run.engine.analysis_mut().hasty = !record && !plan.points.all_accesses;
     run.engine.begin(plan, record);
@@ -322,6 +338,8 @@ pub fn spawn(
     with(|run| {
         run.choice_ahead |= !run.several;
         run.several = true;
+        run.beginning += 1;
+        run.look_around();
         run.threads.push(Thread::new(fiber, Some(run.running)));
         run.threads[task.index()].detached = detached;
         run.threads[task.index()].mask = run.threads[run.running.index()].mask;
@@ -351,6 +369,8 @@ impl Run {
             points: PointSet::default(),
             several: false,
             choice_ahead: false,
+            beginning: 0,
+            straight: true,
             keys: Vec::new(),
             futexes: Queue::default(),
             waiters: Waiters::default(),
@@ -374,6 +394,9 @@ impl Run {
         self.objects.clear();
         GLANCE.calm.set(QUIET_MAX);
         self.several = false;
+        self.choice_ahead = false;
+        self.beginning = 0;
+        self.look_around();
         self.futexes = Queue::default();
         self.waiters = Waiters::default();
         self.sent = Sent::default();
@@ -388,8 +411,26 @@ impl Run {
         let first = self.choice_ahead
             && self.threads[self.running.index()].maker.is_none()
             && (self.engine.is_point(op) || self.is_forced(op));
-        self.choice_ahead &= !first;
+        if first {
+            self.choice_ahead = false;
+            self.look_around();
+        }
         first
+    }
+
+    /// Finds out whether tasks may go straight to the engine.
+    fn look_around(&mut self) {
+        self.straight = !self.choice_ahead && self.beginning == 0 && !self.calls.wanted;
+    }
+
+    /// The task has come to its first operation, if it has not been told before. Whom to go on with then.
+    fn arrived(&mut self, task: TaskId) -> Option<TaskId> {
+        let maker = self.threads[task.index()].maker.take();
+        if maker.is_some() {
+            self.beginning -= 1;
+            self.look_around();
+        }
+        maker
     }
 
     /// Whether this access is a scheduling point only because there was none for too long.
@@ -409,7 +450,7 @@ impl Run {
             return if self.engine.verdict().is_some() { Turn::Over } else { Turn::Mine(outcome) };
         }
         GLANCE.calm.set(QUIET_MAX);
-        if let Some(maker) = self.threads[me.index()].maker.take() {
+        if let Some(maker) = self.arrived(me) {
             // Others see what it is about to do before anybody goes on.
             self.engine.announce(me, op);
             return if self.engine.verdict().is_some() { Turn::Over } else { Turn::Theirs(maker) };
@@ -444,9 +485,7 @@ impl Run {
     pub(crate) fn toss(&mut self, plain: Plain) -> Option<Next> {
         let me = self.running;
         let simple = self.engine.is_blind()
-            && !self.calls.wanted
-            && !self.choice_ahead
-            && self.threads[me.index()].maker.is_none()
+            && self.straight
             && !deferred::is_pending()
             && self.engine.is_point_at(plain.kind, plain.site);
         if !simple {
@@ -538,7 +577,7 @@ pub(crate) fn stop() -> ! {
         if run.engine.verdict().is_some() {
             return Next::Over;
         }
-        match run.threads[run.running.index()].maker.take() {
+        match run.arrived(run.running) {
             Some(maker) => Next::Run(maker),
             None => run.engine.schedule_next(),
         }
