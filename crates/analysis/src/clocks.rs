@@ -141,7 +141,7 @@ impl Clocks {
     }
 
     /// Up to which time `task` has heard of each task, as in [`Clocks::before`].
-    #[inline]
+    #[inline(always)]
     pub fn heard(&self, task: TaskId) -> &[i32] {
         self.bank.row(self.tasks[task.index()].row)
     }

@@ -94,6 +94,7 @@ impl Run {
         self.is_point(site).then_some(half)
     }
 
+    #[inline]
     pub(crate) fn note(&mut self, address: usize, size: usize, how: How, site: SiteId, point: bool) {
         let access = Access { address, size, how, task: self.running, site, point };
         // The analysis needs the world to settle what is pending; both belong to the engine.
@@ -127,8 +128,28 @@ fn look(address: usize, size: usize, write: bool, pc: usize) {
     }
 }
 
+/// Mostly the access is no scheduling point, and all that is to be done is to note it.
 #[inline(never)]
 fn look_closely(address: usize, size: usize, write: bool, pc: usize) {
+    let noted = with_active(|run| {
+        let site = run.site(pc);
+        let usual = run.assigning.is_none()
+            && !run.calls.wanted
+            && GLANCE.calm.get() != 0
+            && !run.is_point(site)
+            && run.blocks.check(address, size);
+        if usual {
+            run.note(address, size, How { write, atomic: false }, site, false);
+        }
+        usual
+    });
+    if !noted {
+        look_at_everything(address, size, write, pc);
+    }
+}
+
+#[inline(never)]
+fn look_at_everything(address: usize, size: usize, write: bool, pc: usize) {
     let (site, point, restless) = with(|run| {
         let site = run.site(pc);
         (site, run.is_point(site), GLANCE.calm.get() == 0)

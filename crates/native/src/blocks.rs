@@ -135,8 +135,14 @@ impl Blocks {
     }
 
     /// Looks whether these bytes may be touched.
-    #[inline]
+    #[inline(always)]
     pub fn check(&mut self, address: usize, size: usize) -> bool {
+        // Mostly they are in one page that has no blocks.
+        (address % PAGE + size <= PAGE && self.pages.is_absent(address)) || self.check_closely(address, size)
+    }
+
+    #[inline(never)]
+    fn check_closely(&mut self, address: usize, size: usize) -> bool {
         let end = address + size;
         let mut at = address;
         while at < end {
