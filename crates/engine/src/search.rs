@@ -75,16 +75,9 @@ impl Search {
     #[inline(always)]
     pub(crate) fn point_beside(&mut self, steps: u64, task: TaskId, others: &TaskSet, world: &World) {
         if self.active {
-            self.add_point_beside(steps, task, others, world);
+            let (event, objects) = (steps as u32, world.objects().len() as u32);
+            self.picks.push(Picked { event, objects, enabled: others.with(task) });
         }
-    }
-
-    #[inline(never)]
-    fn add_point_beside(&mut self, steps: u64, task: TaskId, others: &TaskSet, world: &World) {
-        let (event, objects) = (steps as u32, world.objects().len() as u32);
-        let mut enabled = others.clone();
-        enabled.insert(task);
-        self.picks.push(Picked { event, objects, enabled });
     }
 
     /// A value was chosen.

@@ -7,17 +7,18 @@
 //! spawns, and every pair of operations for which [`Op::conflicts`] holds.
 
 mod accesses;
+pub(crate) mod clocks;
+mod growth;
+mod reversal;
 mod wakers;
 
 use self::accesses::Accesses;
+use self::clocks::Clocks;
+use self::growth::Early;
 use crate::hypothesis::{self, Hypothesis};
-use crate::odpor::STABLE;
 use core::ops::Range;
 use raddle_model::plan::Step;
-use raddle_model::trace::{Log, Picked};
-use raddle_model::{
-    Access, Event, Kind, ObjectId, Op, Outcome, Plan, SiteId, Span, TaskId, TaskSet, Trace, hash,
-};
+use raddle_model::{Access, Kind, ObjectId, Op, Outcome, Plan, Span, TaskId, TaskSet, Trace, hash};
 
 /// From one scheduling point to the next.
 #[derive(Clone, Debug)]
@@ -34,8 +35,9 @@ pub struct Stop {
     pub objects: u32,
     /// Which step of its task it is.
     index: u32,
-    /// Where its clock and its choices begin in those of the path.
+    /// Where its clock is in those of the path, and where its choices begin.
     clock_at: usize,
+    clock_end: usize,
     choices_at: usize,
     /// The step before it of the same task, or the one that made the task.
     before: Option<usize>,
@@ -63,8 +65,7 @@ pub struct Pending {
 pub struct Path {
     /// In the order in which they happened.
     pub stops: Vec<Stop>,
-    // For each step: for each task how many of its steps have happened before it, itself included.
-    clocks: Vec<u32>,
+    clocks: Clocks,
     // For each step: number of values, and the value, of each choice on the way.
     choices: Vec<(u32, u32)>,
     /// Stable name of each task.
@@ -75,6 +76,8 @@ pub struct Path {
     births: Vec<usize>,
     // The steps of each task, and those on each object.
     by_task: Vec<Vec<usize>>,
+    // How many steps of each task this run shares with the one before.
+    kept: Vec<u32>,
     by_object: Vec<Accesses>,
     // Those on memory, once an operation was seen that may be on any; and which may.
     memory: Accesses,
@@ -83,198 +86,18 @@ pub struct Path {
     // Ids that mean the same in all runs, by object, for those that stand for tasks; and which these are.
     stable: Vec<ObjectId>,
     task_objects: Vec<[ObjectId; 2]>,
+    new_names: bool,
     late: bool,
+    early: Early,
     // Whether steps know their past: only for objects that are late somebody wants to know it.
     has_pasts: bool,
     hypothesis: Hypothesis,
 }
 
 impl Path {
-    /// Becomes the path of `trace`, of which the first `keep` steps are known already.
-    pub fn follow(&mut self, trace: &Trace, mut keep: usize) {
-        let names_changed = self.names != trace.names;
-        self.names.clone_from(&trace.names);
-        self.pending.clone_from(&trace.pending);
-        let tasks = trace.names.len();
-        if self.births.len() < tasks {
-            self.births.resize(tasks, 0);
-            self.by_task.resize(tasks, Vec::new());
-        }
-        if self.task_objects != trace.log.task_objects || names_changed {
-            self.name_objects(trace);
-        }
-        let early = early_objects(&trace.log);
-        let stable = self.stable.iter().skip(early).filter(|id| id.is_some()).count();
-        self.late = trace.log.objects.len() > early + stable;
-        if self.late && !self.has_pasts {
-            keep = 0;
-        }
-        self.has_pasts = self.late;
-        self.truncate(keep);
-        if trace.pending.iter().any(|(_, op)| op.is_wide()) {
-            self.know_memory();
-        }
-        let picks = &trace.log.picks;
-        let taken = picks.partition_point(|picked| (picked.event as usize) < trace.events.len());
-        let first_choice = trace.log.chosen.partition_point(|choice| (choice.pick as usize) < keep);
-        let mut chosen = trace.log.chosen[first_choice..].iter().peekable();
-        for number in keep..=taken {
-            let begin = if number == 0 { 0 } else { picks[number - 1].event as usize };
-            let end = picks.get(number).map_or(trace.events.len(), |picked| picked.event as usize);
-            let events = &trace.events[begin..end];
-            let choices_at = self.choices.len();
-            while let Some(choice) = chosen.next_if(|choice| choice.pick as usize == number) {
-                self.choices.push((choice.arity, choice.value));
-            }
-            let (task, op, outcome) = match events.first() {
-                Some(event) if number > 0 => (event.task, event.op, event.outcome),
-                _ => (TaskId::MAIN, Op::new(Kind::Yield, ObjectId::NONE, SiteId::UNKNOWN), Outcome::Done),
-            };
-            let picked = number.checked_sub(1).map(|pick| &picks[pick]);
-            self.push((task, &op, outcome), picked, choices_at);
-            for event in events {
-                if let Event { outcome: Outcome::Spawned(child), .. } = event {
-                    self.births[child.index()] = number;
-                }
-            }
-        }
-    }
-
-    /// Finds ids for objects that stand for tasks.
-    fn name_objects(&mut self, trace: &Trace) {
-        self.task_objects.clone_from(&trace.log.task_objects);
-        self.stable.clear();
-        for (objects, &name) in trace.log.task_objects.iter().zip(&trace.names) {
-            for (&object, which) in objects.iter().zip(1..) {
-                if object.is_some() {
-                    if self.stable.len() <= object.index() {
-                        self.stable.resize(object.index() + 1, ObjectId::NONE);
-                    }
-                    let id = hash::mix(name, which) as u32 | STABLE;
-                    self.stable[object.index()] = ObjectId(id & !1);
-                }
-            }
-        }
-    }
-
-    /// Forgets all but the first `keep` steps.
-    fn truncate(&mut self, keep: usize) {
-        let Path { stops, by_task, by_object, memory, wide, knows_memory, .. } = self;
-        let Some(&Stop { clock_at, choices_at, .. }) = stops.get(keep) else { return };
-        for Stop { task, op, .. } in stops.drain(keep..) {
-            by_task[task.index()].pop();
-            each_extent(&op, |object| by_object[object.index()].pop(&op));
-            if *knows_memory && op.is_memory() {
-                memory.pop(&op);
-            }
-            if op.is_wide() {
-                wide.pop(&op);
-            }
-        }
-        self.clocks.truncate(clock_at);
-        self.choices.truncate(choices_at);
-    }
-
-    /// From now on all steps on memory are listed, those of this run included.
-    fn know_memory(&mut self) {
-        if core::mem::replace(&mut self.knows_memory, true) {
-            return;
-        }
-        let steps = self.stops.iter().enumerate().filter(|(_, stop)| stop.op.is_memory());
-        steps.for_each(|(number, stop)| self.memory.push(number, &stop.op));
-    }
-
-    /// Appends a step, whose place in the partial order is found out here.
-    fn push(
-        &mut self,
-        (task, op, outcome): (TaskId, &Op, Outcome),
-        picked: Option<&Picked>,
-        choices_at: usize,
-    ) {
-        if op.is_wide() {
-            self.know_memory();
-        }
-        let (number, clock_at) = (self.stops.len(), self.clocks.len());
-        let own = &mut self.by_task[task.index()];
-        let index = own.len() as u32;
-        let before = match own.last() {
-            None if task == TaskId::MAIN => None,
-            None => Some(self.births[task.index()]),
-            last => last.copied(),
-        };
-        own.push(number);
-        let mut clock = core::mem::take(&mut self.clocks);
-        if let Some(before) = before {
-            let Stop { clock_at: from, .. } = self.stops[before];
-            let until = self.stops.get(before + 1).map_or(clock_at, |next| next.clock_at);
-            clock.extend_from_within(from..until);
-        }
-        if clock.len() <= clock_at + task.index() {
-            clock.resize(clock_at + task.index() + 1, 0);
-        }
-        clock[clock_at + task.index()] = index + 1;
-        // The latest conflicting steps that nothing else leads from: their order is no part of the past.
-        let (mut rival, mut latest) = (None, 0u64);
-        self.each_conflicting(op, number, |path, step| {
-            let earlier = &path.stops[step];
-            if !earlier.is_in(&clock[clock_at..]) {
-                rival.get_or_insert(step);
-                let until = path.stops.get(step + 1).map_or(clock_at, |next| next.clock_at);
-                join_within(&mut clock, earlier.clock_at..until, clock_at);
-                latest = latest.wrapping_add(earlier.past);
-            }
-            !hides(&earlier.op, op)
-        });
-        self.clocks = clock;
-        let mut past = 0;
-        if self.has_pasts {
-            let values = self.choices[choices_at..].iter();
-            let values = values.fold(0, |hash, &(_, value)| hash::mix(hash, u64::from(value) + 1));
-            let announced = self.announced_after(task, before);
-            past = hash::mix(hash::mix(announced, hash::mix(op.kind as u64, values)), latest);
-        }
-        let by_object = &mut self.by_object;
-        each_extent(op, |object| {
-            if by_object.len() <= object.index() {
-                by_object.resize(object.index() + 1, Accesses::default());
-            }
-            by_object[object.index()].push(number, op);
-        });
-        if self.knows_memory && op.is_memory() {
-            self.memory.push(number, op);
-        }
-        if op.is_wide() {
-            self.wide.push(number, op);
-        }
-        let (enabled, objects) = match picked {
-            Some(picked) => (picked.enabled.clone(), picked.objects),
-            None => ([TaskId::MAIN].into_iter().collect(), 0),
-        };
-        let op = *op;
-        self.stops.push(Stop {
-            task,
-            op,
-            outcome,
-            enabled,
-            objects,
-            index,
-            clock_at,
-            choices_at,
-            before,
-            rival,
-            past,
-        });
-    }
-
     /// For each task how many of its steps have happened before this one, itself included.
     pub(crate) fn clock(&self, number: usize) -> &[u32] {
-        let end = self.stops.get(number + 1).map_or(self.clocks.len(), |next| next.clock_at);
-        &self.clocks[self.stops[number].clock_at..end]
-    }
-
-    /// The clock of what leads to `pending`, its own conflicts left out.
-    pub(crate) fn clock_before(&self, pending: &Pending) -> &[u32] {
-        pending.before.map_or(&[], |before| self.clock(before))
+        self.clocks.get(self.stops[number].clock())
     }
 
     /// Number of values, and the value, of each choice in a step.
@@ -325,6 +148,11 @@ impl Path {
     /// Whether objects were registered on the way, so that they have other ids in other runs.
     pub(crate) fn has_late_objects(&self) -> bool {
         self.late
+    }
+
+    /// Whether tasks, or the objects that stand for them, have other ids than in the run before.
+    pub(crate) fn has_new_names(&self) -> bool {
+        self.new_names
     }
 
     /// Those that an operation may conflict with whatever its objects are: on memory if it may be on any, or the other way
@@ -528,24 +356,6 @@ impl Path {
     }
 }
 
-/// Number of objects that all runs know by the same ids: those that were registered before anything could go
-/// another way.
-fn early_objects(log: &Log) -> usize {
-    let several = log.picks.iter().position(|picked| picked.enabled.several());
-    let chosen = log.chosen.first().map(|chosen| (chosen.pick as usize).saturating_sub(1));
-    let first = match (several, chosen) {
-        (Some(several), Some(chosen)) => several.min(chosen),
-        (several, chosen) => several.or(chosen).unwrap_or(log.picks.len()),
-    };
-    // Main's first step may have made some before the first choice: then none is known to be early.
-    let before = log.chosen.first().is_some_and(|chosen| chosen.pick == 0);
-    match log.picks.get(first) {
-        _ if before => 0,
-        Some(picked) => picked.objects as usize,
-        None => log.objects.len(),
-    }
-}
-
 impl Stop {
     /// Whether it races with an earlier one.
     pub(crate) fn races(&self) -> bool {
@@ -557,6 +367,13 @@ impl Stop {
         self.index as usize
     }
 
+    /// Where its clock is.
+    #[inline]
+    fn clock(&self) -> Range<usize> {
+        self.clock_at..self.clock_end
+    }
+
+    #[inline]
     pub(crate) fn is_in(&self, clock: &[u32]) -> bool {
         clock.get(self.task.index()).is_some_and(|&steps| steps > self.index)
     }
@@ -568,26 +385,4 @@ fn hides(earlier: &Op, op: &Op) -> bool {
     let whole =
         (earlier.object != op.object || earlier.span == Span::WHOLE) && (earlier.is_wide() || !op.is_wide());
     earlier.access() == Access::Write && !op.second.is_some() && op.kind != Kind::End && whole
-}
-
-/// Joins the clock that begins at `into`, the last one, with an earlier one.
-fn join_within(clocks: &mut Vec<u32>, other: Range<usize>, into: usize) {
-    if clocks.len() - into < other.len() {
-        clocks.resize(into + other.len(), 0);
-    }
-    let (before, clock) = clocks.split_at_mut(into);
-    for (mine, theirs) in clock.iter_mut().zip(&before[other]) {
-        *mine = (*mine).max(*theirs);
-    }
-}
-
-/// Calls `each` with the objects of an operation, each once.
-#[inline]
-fn each_extent(op: &Op, mut each: impl FnMut(ObjectId)) {
-    if op.object.is_some() {
-        each(op.object);
-    }
-    if op.second.is_some() && op.second != op.object {
-        each(op.second);
-    }
 }

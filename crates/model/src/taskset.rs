@@ -28,6 +28,23 @@ impl TaskSet {
         }
     }
 
+    /// The same set with one more task.
+    #[inline]
+    #[must_use]
+    pub fn with(&self, task: TaskId) -> TaskSet {
+        if self.high.is_none() && task.0 < 64 {
+            return TaskSet { low: self.low | 1 << task.0, high: None };
+        }
+        self.with_high(task)
+    }
+
+    #[inline(never)]
+    fn with_high(&self, task: TaskId) -> TaskSet {
+        let mut with = self.clone();
+        with.insert(task);
+        with
+    }
+
     #[inline(never)]
     fn insert_high(&mut self, task: TaskId) {
         let word = task.index() / 64 - 1;
@@ -256,9 +273,36 @@ impl TaskSet {
 
     /// The members in ascending order.
     #[inline]
-    pub fn iter(&self) -> impl Iterator<Item = TaskId> + '_ {
-        let words = core::iter::once(self.low).chain(self.high.iter().flat_map(|high| high.iter().copied()));
-        words.enumerate().flat_map(|(i, word)| Bits(word).map(move |bit| TaskId(bit + 64 * i as u32)))
+    pub fn iter(&self) -> Members<'_> {
+        Members {
+            word: Bits(self.low),
+            base: 0,
+            rest: self.high.as_ref().map_or(&[], |high| high.as_slice()),
+        }
+    }
+}
+
+/// The members of a [`TaskSet`].
+#[derive(Clone, Debug)]
+pub struct Members<'a> {
+    word: Bits,
+    /// The first that the word can stand for.
+    base: u32,
+    rest: &'a [u64],
+}
+
+impl Iterator for Members<'_> {
+    type Item = TaskId;
+
+    #[inline]
+    fn next(&mut self) -> Option<TaskId> {
+        loop {
+            if let Some(bit) = self.word.next() {
+                return Some(TaskId(self.base + bit));
+            }
+            let (&word, rest) = self.rest.split_first()?;
+            (self.word, self.rest, self.base) = (Bits(word), rest, self.base + 64);
+        }
     }
 }
 
@@ -270,6 +314,7 @@ impl FromIterator<TaskId> for TaskSet {
     }
 }
 
+#[derive(Clone, Debug)]
 struct Bits(u64);
 
 impl Iterator for Bits {
@@ -381,6 +426,8 @@ mod tests {
             let (mut bits, mut plain) = (TaskSet::EMPTY, BTreeSet::new());
             for _ in 0..2000 {
                 let task = TaskId((rng.next_u64() % span) as u32);
+                let with: BTreeSet<TaskId> = plain.iter().copied().chain([task]).collect();
+                assert!(bits.with(task).iter().eq(with));
                 if rng.next_u64().is_multiple_of(2) {
                     bits.insert(task);
                     plain.insert(task);

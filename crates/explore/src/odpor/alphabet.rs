@@ -13,6 +13,9 @@ pub(crate) struct LetterId(u32);
 /// counted and go when nobody has them any more.
 const MORE: u32 = 1 << 31;
 
+/// Number of letters whose relations are written down.
+const FEW: usize = 256;
+
 impl LetterId {
     /// As a number: small ones for letters that were seen early.
     pub(crate) fn number(self) -> u32 {
@@ -37,6 +40,8 @@ pub(crate) struct Alphabet {
     // Those that are only an operation of a task, and where to find them.
     plain: Vec<Letter>,
     places: HashTable<u32>,
+    // How the first of them relate to each other: searches ask all the time.
+    relations: Vec<[Relation; FEW]>,
     // The others, with the number of those that have them, and which places are free.
     more: Vec<(Letter, u32)>,
     free: Vec<u32>,
@@ -67,15 +72,21 @@ impl Alphabet {
             self::key(letter.task, &letter.op)
         };
         places.insert_unique(key, at, again);
+        self.relate(at as usize);
         LetterId(at)
     }
 
-    /// The same for somebody who has a guess.
-    #[inline]
-    pub(crate) fn plain_id_like(&mut self, guess: Option<LetterId>, task: u64, op: &Op) -> LetterId {
-        match guess.and_then(|guess| Some((guess, self.plain.get(guess.0 as usize)?))) {
-            Some((guess, letter)) if letter.task == task && letter.op == *op => guess,
-            _ => self.plain_id(task, op),
+    /// Writes down how a new letter relates to those before it.
+    fn relate(&mut self, at: usize) {
+        if at >= FEW {
+            return;
+        }
+        self.relations.resize(at + 1, [Relation::Apart; FEW]);
+        for other in 0..=at {
+            // No object of theirs is one that only some runs know.
+            let letters = [at, other].map(|letter| &self.plain[letter]);
+            self.relations[at][other] = letters[0].relation(letters[1], 0);
+            self.relations[other][at] = letters[1].relation(letters[0], 0);
         }
     }
 
@@ -123,7 +134,11 @@ impl Alphabet {
     /// How a step relates to another that comes next. `known` is the number of objects that both runs have in common.
     #[inline]
     pub(crate) fn relation(&self, one: LetterId, other: LetterId, known: u32) -> Relation {
-        self.get(one).relation(self.get(other), known)
+        let [row, column] = [one, other].map(|letter| letter.0 as usize);
+        match self.relations.get(row) {
+            Some(row) if column < FEW => row[column],
+            _ => self.get(one).relation(self.get(other), known),
+        }
     }
 }
 

@@ -45,9 +45,8 @@ impl Sequence<'_> {
 
     /// Whether a step is a weak initial.
     pub(crate) fn initial(&self, alphabet: &Alphabet, step: LetterId) -> Initial {
-        let letter = alphabet.get(step);
         for (position, &other) in self.steps.iter().enumerate() {
-            match letter.relation(alphabet.get(self.letter(other)), self.known) {
+            match alphabet.relation(step, self.letter(other), self.known) {
                 Relation::Same => return Initial::At(position),
                 Relation::Conflict => return Initial::No,
                 Relation::Apart => {}

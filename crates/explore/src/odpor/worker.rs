@@ -5,9 +5,10 @@ use super::letter::{Letter, More, Origin, Relation};
 use super::tree::{NodeId, Tree};
 use super::wakeup::{LAST, Sequence};
 use crate::outlook::Sizes;
+use crate::path::clocks::Lane;
 use crate::path::{Path, Pending, Stop};
 use alloc::sync::Arc;
-use raddle_model::{Plan, TaskId, Trace};
+use raddle_model::{Op, Plan, TaskId, Trace};
 
 /// Two steps of the current run that race.
 #[derive(Clone, Copy, Debug)]
@@ -34,8 +35,8 @@ pub(super) struct Worker {
     pub(super) path: Path,
     /// Its steps.
     letters: Vec<LetterId>,
-    /// The steps of each task in it or in a run before: most tasks do the same again.
-    habits: Vec<Vec<LetterId>>,
+    /// The steps of each task in it or in a run before, as runs and as letters name them: most tasks do the same again.
+    habits: Vec<Vec<(Op, LetterId)>>,
     /// The states before its steps, as far as the search has not left them for good; after that of the run that is
     /// under way, up to the end of its sequence.
     pub(super) nodes: Vec<NodeId>,
@@ -58,7 +59,7 @@ struct Scratch {
     steps: Vec<usize>,
     independent: Independent,
     wakers: Vec<usize>,
-    needed: Vec<u32>,
+    needed: Vec<Lane>,
     rivals: Vec<usize>,
 }
 
@@ -227,18 +228,24 @@ impl Worker {
     /// The name of a step, which the caller has then.
     fn letter(&mut self, tree: &mut Tree, number: usize) -> LetterId {
         let stop = &self.path.stops[number];
-        let Stop { task, op, .. } = stop;
-        let (name, op) = (self.path.names[task.index()], self.path.stable(op));
+        let Stop { task, op: done, .. } = stop;
         let choices = self.path.choices(number);
-        if self.origin.is_none() && choices.is_empty() {
-            let habit = &mut self.habits[task.index()];
-            let index = stop.index();
-            let letter = tree.alphabet.plain_id_like(habit.get(index).copied(), name, &op);
+        let (habit, index) = (&mut self.habits[task.index()], stop.index());
+        let plain = self.origin.is_none() && choices.is_empty();
+        if plain
+            && let Some((op, letter)) = habit.get(index)
+            && op == done
+        {
+            return *letter;
+        }
+        let (name, op) = (self.path.names[task.index()], self.path.stable(done));
+        if plain {
+            let letter = tree.alphabet.plain_id(name, &op);
             if let Some(known) = habit.get_mut(index) {
-                *known = letter;
+                *known = (*done, letter);
             } else if habit.len() == index {
                 // Behind a step that is not plain there are none, and each is looked up.
-                habit.push(letter);
+                habit.push((*done, letter));
             }
             return letter;
         }
@@ -260,6 +267,10 @@ impl Worker {
             late.then(|| Arc::new(Origin { number: run, announcements: self.path.announcements() }));
         let kept = if late { 0 } else { known.min(self.letters.len()) };
         self.letters.drain(kept..).for_each(|letter| tree.alphabet.drop(letter));
+        if self.path.has_new_names() {
+            // What tasks and objects are called in runs means something else from now on.
+            self.habits.iter_mut().for_each(Vec::clear);
+        }
         self.habits.resize(self.habits.len().max(self.path.names.len()), Vec::new());
         for number in kept..self.path.stops.len() {
             let letter = self.letter(tree, number);
@@ -312,25 +323,10 @@ impl Worker {
             }
             wakers.extend(meets);
         }
-        needed.clear();
-        needed.extend(path.clock_before(later));
-        let end = path.end(later);
-        let until = wakers.iter().copied().max();
-        steps.clear();
+        path.leads_to_reversal(earlier, later, wakers, needed, steps);
         steps.push(LAST);
-        let whole = until.map_or(end, |until| end.max(until + 1));
-        for &step in independent.find(path, earlier, whole).iter().rev() {
-            let stop = &path.stops[step];
-            if wakers.contains(&step) || step < end && stop.op.conflicts(&later.op) {
-                join(needed, path.clock(step));
-            } else if !stop.is_in(needed) {
-                continue;
-            }
-            steps.push(step);
-        }
-        steps.reverse();
         tree.insert(node, place, &mut Sequence { steps, letters, last, known });
-        Cause::Until(until.unwrap_or(0))
+        Cause::Until(wakers.iter().copied().max().unwrap_or(0))
     }
 
     /// The other values of the choices in a step.
@@ -396,10 +392,8 @@ impl Worker {
         let objects = self.path.stops[earlier].objects;
         let mut sleepers = tree.sleepers(self.nodes[earlier], self.place(tree, earlier));
         let sleeper = sleepers.nth(sleeper).expect("raddle bug: nobody slept there");
-        let rest = self.known.max(earlier + 1)..self.path.stops.len();
-        rest.into_iter().any(|step| {
-            let met = tree.alphabet.relation(sleeper, self.letters[step], objects);
-            met != Relation::Apart && !self.path.ordered(earlier, step)
+        self.path.any_new_beside(earlier, |step| {
+            tree.alphabet.relation(sleeper, self.letters[step], objects) != Relation::Apart
         })
     }
 
@@ -422,14 +416,5 @@ impl Worker {
             }
         }
         self.scratch.rivals = races;
-    }
-}
-
-fn join(clock: &mut Vec<u32>, other: &[u32]) {
-    if clock.len() < other.len() {
-        clock.resize(other.len(), 0);
-    }
-    for (mine, theirs) in clock.iter_mut().zip(other) {
-        *mine = (*mine).max(*theirs);
     }
 }

@@ -10,16 +10,23 @@ pub(super) struct Accesses {
 }
 
 impl Accesses {
+    /// Those that `op` must be held against, if it comes after all of them.
+    #[inline]
+    pub(super) fn held_against(&self, op: &Op) -> &[usize] {
+        if op.access() == Access::Read { &self.writes } else { &self.all }
+    }
+
     /// Those before the step `number` that `op` must be held against.
     pub(super) fn before<'a>(accesses: Option<&'a Accesses>, op: &Op, number: usize) -> &'a [usize] {
-        let Some(Accesses { all, writes }) = accesses else { return &[] };
-        let steps = if op.access() == Access::Read { writes } else { all };
+        let Some(accesses) = accesses else { return &[] };
+        let steps = accesses.held_against(op);
         match steps.last() {
             Some(&last) if last >= number => &steps[..steps.partition_point(|&step| step < number)],
             _ => steps,
         }
     }
 
+    #[inline]
     pub(super) fn push(&mut self, step: usize, op: &Op) {
         self.all.push(step);
         if op.access() == Access::Write {
@@ -27,6 +34,7 @@ impl Accesses {
         }
     }
 
+    #[inline]
     pub(super) fn pop(&mut self, op: &Op) {
         self.all.pop();
         if op.access() == Access::Write {

@@ -1,0 +1,306 @@
+//! How the path of one run becomes that of the next: it shrinks to the steps that both share, and grows again.
+
+use super::accesses::Accesses;
+use super::{Path, Stop, hides};
+use crate::odpor::STABLE;
+use raddle_model::trace::{Log, Picked};
+use raddle_model::{Event, Kind, ObjectId, Op, Outcome, SiteId, TaskId, Trace, hash};
+
+/// Stands for what main does before its first scheduling point.
+const NOTHING: Event = Event {
+    task: TaskId::MAIN,
+    index: 0,
+    op: Op::new(Kind::Yield, ObjectId::NONE, SiteId::UNKNOWN),
+    outcome: Outcome::Done,
+};
+
+/// The latest steps that one conflicts with and that nothing else leads from.
+struct Latest {
+    /// The last of them.
+    rival: Option<usize>,
+    /// Of their pasts, whose order is no part of it.
+    past: u64,
+}
+
+impl Path {
+    /// Becomes the path of `trace`, of which the first `keep` steps are known already.
+    pub fn follow(&mut self, trace: &Trace, mut keep: usize) {
+        let names_changed = self.names != trace.names;
+        self.names.clone_from(&trace.names);
+        self.pending.clone_from(&trace.pending);
+        let tasks = trace.names.len();
+        if self.births.len() < tasks {
+            self.births.resize(tasks, 0);
+            self.by_task.resize(tasks, Vec::new());
+        }
+        self.new_names = names_changed || self.task_objects != trace.log.task_objects;
+        if self.new_names {
+            self.name_objects(trace);
+        }
+        if self.early.pick + 1 >= keep {
+            self.early = Early::of(&trace.log);
+        }
+        let early = self.early.objects;
+        let stable = self.stable.iter().skip(early).filter(|id| id.is_some()).count();
+        self.late = trace.log.objects.len() > early + stable;
+        if self.late && !self.has_pasts {
+            keep = 0;
+        }
+        self.has_pasts = self.late;
+        self.truncate(keep);
+        self.kept.clear();
+        self.kept.extend(self.by_task.iter().map(|own| own.len() as u32));
+        if trace.pending.iter().any(|(_, op)| op.is_wide()) {
+            self.know_memory();
+        }
+        let Log { picks, chosen, .. } = &trace.log;
+        let taken = picks.partition_point(|picked| (picked.event as usize) < trace.events.len());
+        let mut chosen = &chosen[chosen.partition_point(|choice| (choice.pick as usize) < keep)..];
+        for number in keep..=taken {
+            let picked = number.checked_sub(1).map(|pick| &picks[pick]);
+            let begin = picked.map_or(0, |picked| picked.event as usize);
+            let end = picks.get(number).map_or(trace.events.len(), |picked| picked.event as usize);
+            let events = &trace.events[begin..end];
+            let choices_at = self.choices.len();
+            while let Some((choice, rest)) = chosen.split_first()
+                && choice.pick as usize == number
+            {
+                self.choices.push((choice.arity, choice.value));
+                chosen = rest;
+            }
+            let first = if number > 0 { events.first() } else { None };
+            self.push(first.unwrap_or(&NOTHING), picked, choices_at);
+            for event in events {
+                if let Event { outcome: Outcome::Spawned(child), .. } = event {
+                    self.births[child.index()] = number;
+                }
+            }
+        }
+    }
+
+    /// Finds ids for objects that stand for tasks.
+    fn name_objects(&mut self, trace: &Trace) {
+        self.task_objects.clone_from(&trace.log.task_objects);
+        self.stable.clear();
+        for (objects, &name) in trace.log.task_objects.iter().zip(&trace.names) {
+            for (&object, which) in objects.iter().zip(1..) {
+                if object.is_some() {
+                    if self.stable.len() <= object.index() {
+                        self.stable.resize(object.index() + 1, ObjectId::NONE);
+                    }
+                    let id = hash::mix(name, which) as u32 | STABLE;
+                    self.stable[object.index()] = ObjectId(id & !1);
+                }
+            }
+        }
+    }
+
+    /// Forgets all but the first `keep` steps.
+    fn truncate(&mut self, keep: usize) {
+        let Path { stops, by_task, by_object, memory, wide, knows_memory, .. } = self;
+        let Some(&Stop { clock_at, choices_at, .. }) = stops.get(keep) else { return };
+        for Stop { task, op, .. } in stops.drain(keep..) {
+            by_task[task.index()].pop();
+            each_extent(&op, |object| by_object[object.index()].pop(&op));
+            if *knows_memory && op.is_memory() {
+                memory.pop(&op);
+            }
+            if *knows_memory && op.is_wide() {
+                wide.pop(&op);
+            }
+        }
+        self.clocks.truncate(clock_at);
+        self.choices.truncate(choices_at);
+    }
+
+    /// From now on all steps on memory are listed, those of this run included.
+    fn know_memory(&mut self) {
+        if core::mem::replace(&mut self.knows_memory, true) {
+            return;
+        }
+        let steps = self.stops.iter().enumerate().filter(|(_, stop)| stop.op.is_memory());
+        steps.for_each(|(number, stop)| self.memory.push(number, &stop.op));
+    }
+
+    /// Appends a step, whose place in the partial order is found out here.
+    #[inline(never)]
+    fn push(&mut self, event: &Event, picked: Option<&Picked>, choices_at: usize) {
+        let Event { task, ref op, outcome, .. } = *event;
+        if op.is_wide() {
+            self.know_memory();
+        }
+        let (number, clock_at) = (self.stops.len(), self.clocks.end());
+        let own = &self.by_task[task.index()];
+        let index = own.len() as u32;
+        let before = match own.last() {
+            None if task == TaskId::MAIN => None,
+            None => Some(self.births[task.index()]),
+            last => last.copied(),
+        };
+        if let Some(before) = before {
+            self.clocks.push_copy(self.stops[before].clock());
+        }
+        self.clocks.set(clock_at, task.index(), index + 1);
+        let latest = if self.meets_nobody_new(op, clock_at) {
+            Latest { rival: None, past: 0 }
+        } else {
+            self.join_conflicting(op, clock_at)
+        };
+        let past = if self.has_pasts { self.past(event, before, choices_at, latest.past) } else { 0 };
+        self.by_task[task.index()].push(number);
+        let by_object = &mut self.by_object;
+        each_extent(op, |object| {
+            if by_object.len() <= object.index() {
+                by_object.resize(object.index() + 1, Accesses::default());
+            }
+            by_object[object.index()].push(number, op);
+        });
+        if self.knows_memory {
+            self.push_memory(number, op);
+        }
+        let (enabled, objects) = match picked {
+            Some(picked) => (picked.enabled.clone(), picked.objects),
+            None => ([TaskId::MAIN].into_iter().collect(), 0),
+        };
+        let clock_end = self.clocks.end();
+        self.stops.push(Stop {
+            task,
+            op: *op,
+            outcome,
+            enabled,
+            objects,
+            index,
+            clock_at,
+            clock_end,
+            choices_at,
+            before,
+            rival: latest.rival,
+            past,
+        });
+    }
+
+    /// See [`Stop::past`].
+    #[inline(never)]
+    fn past(&self, event: &Event, before: Option<usize>, choices_at: usize, latest: u64) -> u64 {
+        let values = self.choices[choices_at..].iter();
+        let values = values.fold(0, |hash, &(_, value)| hash::mix(hash, u64::from(value) + 1));
+        let announced = self.announced_after(event.task, before);
+        hash::mix(hash::mix(announced, hash::mix(event.op.kind as u64, values)), latest)
+    }
+
+    #[inline(never)]
+    fn push_memory(&mut self, number: usize, op: &Op) {
+        if op.is_memory() {
+            self.memory.push(number, op);
+        }
+        if op.is_wide() {
+            self.wide.push(number, op);
+        }
+    }
+
+    /// Whether an operation has one object, and meets nobody but those on it, as nearly all do.
+    #[inline]
+    fn is_alone(&self, op: &Op) -> bool {
+        let over = |last: &Stop| last.op.kind == Kind::End;
+        let ends = op.kind == Kind::End || self.stops.last().is_some_and(over);
+        !self.knows_memory && !op.second.is_some() && !ends
+    }
+
+    /// Whether it is plain that whatever conflicts with `op` is in the clock that begins at `clock_at`, the last one:
+    /// nothing does, or what came last is.
+    #[inline]
+    fn meets_nobody_new(&self, op: &Op, clock_at: usize) -> bool {
+        let on = self.by_object.get(op.object.index());
+        self.is_alone(op)
+            && on.and_then(|accesses| accesses.all.last()).is_none_or(|&last| {
+                let last = &self.stops[last];
+                last.is_in(self.clocks.get(clock_at..self.clocks.end())) && hides(&last.op, op)
+            })
+    }
+
+    /// The clock that begins at `clock_at`, the last one, takes in the steps that `op` conflicts with.
+    #[inline(never)]
+    fn join_conflicting(&mut self, op: &Op, clock_at: usize) -> Latest {
+        let mut latest = Latest { rival: None, past: 0 };
+        if !self.is_alone(op) {
+            return self.join_conflicting_anywhere(op, clock_at);
+        }
+        let Path { stops, clocks, by_object, .. } = self;
+        let Some(accesses) = by_object.get(op.object.index()) else { return latest };
+        for &step in accesses.held_against(op).iter().rev() {
+            let earlier = &stops[step];
+            if earlier.op.conflicts(op) && !earlier.is_in(clocks.get(clock_at..clocks.end())) {
+                latest.rival.get_or_insert(step);
+                clocks.join(clock_at, earlier.clock());
+                latest.past = latest.past.wrapping_add(earlier.past);
+            }
+            if hides(&earlier.op, op) {
+                break;
+            }
+        }
+        latest
+    }
+
+    #[inline(never)]
+    fn join_conflicting_anywhere(&mut self, op: &Op, clock_at: usize) -> Latest {
+        let mut latest = Latest { rival: None, past: 0 };
+        if op.kind == Kind::End {
+            // Nearly always everybody has been waited for.
+            let clock = self.clocks.get(clock_at..self.clocks.end());
+            let mut last = self.by_task.iter().filter_map(|own| own.last());
+            if last.all(|&step| self.stops[step].is_in(clock)) {
+                return latest;
+            }
+        }
+        let mut clocks = core::mem::take(&mut self.clocks);
+        self.each_conflicting(op, self.stops.len(), |path, step| {
+            let earlier = &path.stops[step];
+            if !earlier.is_in(clocks.get(clock_at..clocks.end())) {
+                latest.rival.get_or_insert(step);
+                clocks.join(clock_at, earlier.clock());
+                latest.past = latest.past.wrapping_add(earlier.past);
+            }
+            !hides(&earlier.op, op)
+        });
+        self.clocks = clocks;
+        latest
+    }
+}
+
+/// The objects that all runs know by the same ids: those that were registered before anything could go another way.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Early {
+    /// The number of picks before that, and of objects.
+    pick: usize,
+    objects: usize,
+}
+
+impl Early {
+    fn of(log: &Log) -> Early {
+        let several = log.picks.iter().position(|picked| picked.enabled.several());
+        let chosen = log.chosen.first().map(|chosen| (chosen.pick as usize).saturating_sub(1));
+        let pick = match (several, chosen) {
+            (Some(several), Some(chosen)) => several.min(chosen),
+            (several, chosen) => several.or(chosen).unwrap_or(log.picks.len()),
+        };
+        // Main's first step may have made some before the first choice: then none is known to be early.
+        let before = log.chosen.first().is_some_and(|chosen| chosen.pick == 0);
+        let objects = match log.picks.get(pick) {
+            _ if before => 0,
+            Some(picked) => picked.objects as usize,
+            None => log.objects.len(),
+        };
+        Early { pick, objects }
+    }
+}
+
+/// Calls `each` with the objects of an operation, each once.
+#[inline]
+fn each_extent(op: &Op, mut each: impl FnMut(ObjectId)) {
+    if op.object.is_some() {
+        each(op.object);
+    }
+    if op.second.is_some() && op.second != op.object {
+        each(op.second);
+    }
+}

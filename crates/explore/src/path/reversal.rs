@@ -1,0 +1,75 @@
+//! What must come before a step that is to be taken instead of an earlier one.
+
+use super::clocks::Lane;
+use super::{Path, Pending, Stop};
+use raddle_model::Kind;
+
+impl Path {
+    /// Writes into `steps` those after `earlier` that do not depend on it and lead to `later`, if that comes after all it
+    /// conflicts with, or to one of `wakers`. `needed` is scratch memory.
+    ///
+    /// A run has many more steps than lead to one: they are found from their end, task by task.
+    pub(crate) fn leads_to_reversal(
+        &self,
+        earlier: usize,
+        later: &Pending,
+        wakers: &[usize],
+        needed: &mut Vec<Lane>,
+        steps: &mut Vec<usize>,
+    ) {
+        needed.clear();
+        later.before.into_iter().for_each(|step| self.need(needed, step));
+        wakers.iter().for_each(|&step| self.need(needed, step));
+        let end = self.end(later);
+        if later.op.kind == Kind::End {
+            // Everything conflicts with it: the last steps of the tasks will not do, since those may depend on `earlier`.
+            let independent = (earlier + 1..end).filter(|&step| !self.ordered(earlier, step));
+            independent.for_each(|step| self.need(needed, step));
+        } else {
+            self.each_conflicting(&later.op, end, |path, step| {
+                if step > earlier && !path.ordered(earlier, step) {
+                    path.need(needed, step);
+                }
+                step > earlier
+            });
+        }
+        steps.clear();
+        for (own, &count) in self.by_task.iter().zip(needed.as_flattened()) {
+            for &step in own[..count as usize].iter().rev() {
+                if step <= earlier {
+                    break;
+                }
+                if !self.ordered(earlier, step) {
+                    steps.push(step);
+                }
+            }
+        }
+        steps.sort_unstable();
+    }
+
+    /// A step is needed, and so is all that leads to it.
+    #[inline]
+    fn need(&self, needed: &mut Vec<Lane>, step: usize) {
+        let stop = &self.stops[step];
+        let is_needed = |stop: &Stop| stop.is_in(needed.as_flattened());
+        if is_needed(stop) {
+            return;
+        }
+        // Where nothing else leads to a step than the one before it, that one need not be looked at twice.
+        let known = stop.rival.is_none() && stop.before.is_none_or(|before| is_needed(&self.stops[before]));
+        match needed.as_flattened_mut().get_mut(stop.task.index()) {
+            Some(own) if known => *own = stop.index + 1,
+            _ => self.clocks.join_into(needed, stop.clock()),
+        }
+    }
+
+    /// Whether one of the steps that came with this run, and does not depend on the step `earlier` before them, is such
+    /// a one.
+    pub(crate) fn any_new_beside(&self, earlier: usize, mut is: impl FnMut(usize) -> bool) -> bool {
+        self.by_task.iter().zip(&self.kept).any(|(own, &kept)| {
+            // What comes after one that depends on it does so, too.
+            let new = own.get(kept as usize..).unwrap_or_default().iter();
+            new.take_while(|&&step| !self.ordered(earlier, step)).any(|&step| is(step))
+        })
+    }
+}
