@@ -329,7 +329,7 @@ impl Analysis for Clocks {
     #[inline(always)]
     fn plain(&mut self, event: PlainEvent, world: &World) {
         let certain = self.edges == Edges::Certain;
-        if self.at_once(event).is_some() {
+        if self.at_once(event, world).is_some() {
             return;
         }
         match event.plain.kind {

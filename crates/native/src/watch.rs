@@ -220,7 +220,7 @@ impl Analysis for Watch {
             || self.recorder.is_some()
             || self.unsettled.is_some()
             || plain.kind == Kind::Rmw && self.fallible.contains(task);
-        if !closely && let Some(time) = self.clocks.at_once(event) {
+        if !closely && let Some(time) = self.clocks.at_once(event, world) {
             self.shadow.moved();
             // Whose access is atomic has just had its event; and only atomics have another order.
             self.atomic_time = time;
