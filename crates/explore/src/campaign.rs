@@ -55,6 +55,8 @@ pub struct Progress {
     pub runs: u64,
     /// Events so far.
     pub steps: u64,
+    /// Plain accesses to memory so far, if those that are no scheduling points are seen.
+    pub accesses: u64,
     /// Distinct partial orders so far.
     pub distinct: Estimate,
     /// Good–Turing probability that the next run shows a new one.
@@ -208,6 +210,7 @@ struct Campaign {
     limits: Limits,
     runs: u64,
     steps: u64,
+    accesses: u64,
     failing_runs: u64,
     failing_distinct: u64,
     fingerprints: Distinct,
@@ -233,6 +236,7 @@ impl Campaign {
             limits,
             runs: 0,
             steps: 0,
+            accesses: 0,
             failing_runs: 0,
             failing_distinct: 0,
             fingerprints: Distinct::new(),
@@ -252,6 +256,7 @@ impl Campaign {
     fn count(&mut self, digest: &Digest) {
         self.runs += 1;
         self.steps += digest.steps;
+        self.accesses += digest.accesses;
         self.fingerprints.insert(digest.fingerprint);
         self.controlled |= digest.tasks >= 2 && digest.decisions > 0;
         self.weak_orders |= digest.learned.weak_orders;
@@ -355,6 +360,7 @@ impl Campaign {
         Progress {
             runs: self.runs,
             steps: self.steps,
+            accesses: self.accesses,
             distinct: self.fingerprints.distinct(),
             unseen_probability: self.fingerprints.unseen_probability(),
             failing_runs: self.failing_runs,

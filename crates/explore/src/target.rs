@@ -78,6 +78,8 @@ pub struct Digest {
     pub fingerprint: u128,
     /// Number of events.
     pub steps: u64,
+    /// Number of plain accesses to memory, if the target sees those that are no scheduling points.
+    pub accesses: u64,
     /// Number of decisions: points at which more than one task could run, and choices of values.
     pub decisions: u64,
     /// Number of tasks there were.

@@ -42,13 +42,16 @@ fn access_from(address: usize, size: usize, write: bool, offset: usize) {
 
 #[inline(never)]
 fn look_from(address: usize, size: usize, write: bool, offset: usize) {
-    look(address, size, write, GLANCE.pc(offset));
+    if !with_active(|run| run.just_note(address, size, write, SiteId(offset as u32))) {
+        look(address, size, write, GLANCE.pc(offset));
+    }
 }
 
 /// A plain access to memory, about to happen.
 pub fn access(address: usize, size: usize, write: bool, pc: usize) {
     if active() {
         GLANCE.count();
+        GLANCE.count_all(size);
         look(address, size, write, pc);
     }
 }
@@ -94,6 +97,22 @@ impl Run {
         self.is_point(site).then_some(half)
     }
 
+    /// An access that has been counted, from the executable. False, and nothing has happened, if there may be more to it
+    /// than that it is noted.
+    #[inline(always)]
+    fn just_note(&mut self, address: usize, size: usize, write: bool, site: SiteId) -> bool {
+        let simple = self.several
+            && !self.calls.wanted
+            && self.assigning.is_none()
+            && GLANCE.calm.get() != 0
+            && !self.is_point(site)
+            && self.blocks.check(address, size);
+        if simple {
+            self.note(address, size, How { write, atomic: false }, site, false);
+        }
+        simple
+    }
+
     #[inline]
     pub(crate) fn note(&mut self, address: usize, size: usize, how: How, site: SiteId, point: bool) {
         let access = Access { address, size, how, task: self.running, site, point };
@@ -119,7 +138,7 @@ fn look(address: usize, size: usize, write: bool, pc: usize) {
     let allowed = with(|run| {
         if GLANCE.calm.get() == 0 {
             crate::server::beat(run.running, SiteId::UNKNOWN);
-            GLANCE.calm.set(QUIET_MAX);
+            GLANCE.rest();
         }
         run.blocks.check(address, size)
     });
@@ -128,28 +147,8 @@ fn look(address: usize, size: usize, write: bool, pc: usize) {
     }
 }
 
-/// Mostly the access is no scheduling point, and all that is to be done is to note it.
 #[inline(never)]
 fn look_closely(address: usize, size: usize, write: bool, pc: usize) {
-    let noted = with_active(|run| {
-        let site = run.site(pc);
-        let usual = run.assigning.is_none()
-            && !run.calls.wanted
-            && GLANCE.calm.get() != 0
-            && !run.is_point(site)
-            && run.blocks.check(address, size);
-        if usual {
-            run.note(address, size, How { write, atomic: false }, site, false);
-        }
-        usual
-    });
-    if !noted {
-        look_at_everything(address, size, write, pc);
-    }
-}
-
-#[inline(never)]
-fn look_at_everything(address: usize, size: usize, write: bool, pc: usize) {
     let (site, point, restless) = with(|run| {
         let site = run.site(pc);
         (site, run.is_point(site), GLANCE.calm.get() == 0)

@@ -73,6 +73,12 @@ fn who(task: TaskId, world: &World) -> String {
     if task.index() < world.tasks().len() { world.path(task) } else { String::from("a thread of old") }
 }
 
+/// Whether so many bytes of a granule in this state, from the first on, may be touched.
+#[inline(always)]
+fn allows(state: u8, upto: usize) -> bool {
+    state == 0 || upto <= usize::from(state & 7)
+}
+
 impl Blocks {
     /// Makes room for what runs will need, before they begin.
     pub fn reserve(&mut self) {
@@ -137,24 +143,25 @@ impl Blocks {
     /// Looks whether these bytes may be touched.
     #[inline(always)]
     pub fn check(&mut self, address: usize, size: usize) -> bool {
-        // Mostly they are in one page that has no blocks.
-        (address % PAGE + size <= PAGE && self.pages.is_absent(address)) || self.check_closely(address, size)
+        let upto = address % GRANULE + size;
+        if size == 0 || upto > GRANULE {
+            return self.check_all(address, size);
+        }
+        // A page without blocks is nobody's business.
+        self.pages.get(address).is_none_or(|page| allows(page[address % PAGE / GRANULE], upto))
     }
 
     #[inline(never)]
-    fn check_closely(&mut self, address: usize, size: usize) -> bool {
+    fn check_all(&mut self, address: usize, size: usize) -> bool {
         let end = address + size;
         let mut at = address;
         while at < end {
             let upto = end.min((at / PAGE + 1) * PAGE);
-            // A page without blocks is nobody's business.
             if let Some(page) = self.pages.get(at) {
                 let (first, last) = (at % PAGE / GRANULE, (upto - 1) % PAGE / GRANULE);
                 // Whoever touches what comes after a granule touches all of it.
                 let before = page[first..last].iter().fold(0, |all, state| all | state);
-                let state = page[last];
-                let touched = (upto - 1) % GRANULE + 1;
-                if before != 0 || (state != 0 && touched > usize::from(state & 7)) {
+                if before != 0 || !allows(page[last], (upto - 1) % GRANULE + 1) {
                     return false;
                 }
             }

@@ -113,6 +113,7 @@ fn make_report(run: &mut Run) -> RunReport {
         exit_code: run.exit_code,
         fingerprint,
         steps: run.engine.steps(),
+        accesses: crate::run::GLANCE.accesses(),
         decisions: run.engine.decisions().len() as u64,
         tasks: world.tasks().len() as u32,
         releases: run.engine.saw_try(),

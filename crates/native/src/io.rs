@@ -52,7 +52,7 @@ impl Run {
     fn file(&mut self, fd: i32, site: SiteId) -> ObjectId {
         let family = self.waiters.ours.iter().find(|(ours, _)| *ours == fd).map_or(0, |(_, family)| *family);
         // No object of the program's lies at such an address.
-        self.object(usize::MAX - family, site, || State::Atomic)
+        self.object(usize::MAX - family, site, || State::Kernel("file"))
     }
 }
 

@@ -77,12 +77,6 @@ impl<T: Zeros> Pages<T> {
         (near.start == address & !(PAGE - align)).then(|| unsafe { &mut *near.page })
     }
 
-    /// Whether the page of an address was looked at lately, and there is nothing for it.
-    #[inline(always)]
-    pub fn is_absent(&self, address: usize) -> bool {
-        self.near_place(address).start == address & !(PAGE - 1) | ABSENT
-    }
-
     #[inline(always)]
     fn near_place(&self, address: usize) -> &Near<T> {
         // The place is that of `place`, in fewer instructions.

@@ -23,9 +23,7 @@ use core::cell::{Cell, UnsafeCell};
 use core::sync::atomic::{AtomicBool, Ordering};
 use raddle_engine::{Engine, Next};
 use raddle_model::objects::State;
-use raddle_model::{
-    Failure, FailureKind, Kind, Mode, ObjectId, Op, Outcome, Plain, Plan, PointSet, SiteId, TaskId,
-};
+use raddle_model::{Failure, FailureKind, Kind, Mode, ObjectId, Op, Outcome, Plan, PointSet, SiteId, TaskId};
 use raddle_policy::Planned;
 use raddle_wire::report::Since;
 
@@ -40,13 +38,15 @@ pub(crate) struct Glance {
     extent: Cell<usize>,
     /// Plain accesses that are left before one is a scheduling point in any case.
     pub(crate) calm: Cell<u32>,
+    /// Those of the run up to the last scheduling point.
+    before: Cell<u64>,
 }
 
 // SAFETY: as for `Slot`.
 unsafe impl Sync for Glance {}
 
 pub(crate) static GLANCE: Glance =
-    Glance { base: Cell::new(0), extent: Cell::new(0), calm: Cell::new(QUIET_MAX) };
+    Glance { base: Cell::new(0), extent: Cell::new(0), calm: Cell::new(QUIET_MAX), before: Cell::new(0) };
 
 impl Glance {
     /// Where a return address lies in the executable, if it does.
@@ -64,6 +64,30 @@ impl Glance {
     #[inline(always)]
     pub(crate) fn site(&self, offset: usize) -> Option<SiteId> {
         (offset < self.extent.get()).then_some(SiteId(offset as u32))
+    }
+
+    /// A run begins.
+    fn begin(&self) {
+        self.calm.set(QUIET_MAX);
+        self.before.set(0);
+    }
+
+    /// A scheduling point.
+    #[inline(always)]
+    pub(crate) fn rest(&self) {
+        self.before.set(self.accesses());
+        self.calm.set(QUIET_MAX);
+    }
+
+    /// Plain accesses of the run; a long one counts for every eight bytes.
+    #[inline(always)]
+    pub(crate) fn accesses(&self) -> u64 {
+        self.before.get() + u64::from(QUIET_MAX.wrapping_sub(self.calm.get()))
+    }
+
+    /// The access that was counted is so long.
+    pub(crate) fn count_all(&self, size: usize) {
+        self.before.set(self.before.get() + (size.max(1) as u64 - 1) / 8);
     }
 
     /// One more access without a scheduling point. True if there were too many.
@@ -93,7 +117,7 @@ pub struct Thread {
     /// Boxed, since a fiber must stay where it is.
     pub fiber: Box<Fiber>,
     /// Who made it and waits for it to come to its first operation.
-    maker: Option<TaskId>,
+    pub(crate) maker: Option<TaskId>,
     /// Whether nobody will join it.
     pub detached: bool,
     /// Whether its stack has been taken back.
@@ -161,11 +185,11 @@ pub struct Run {
     // Whether there has ever been a second task.
     pub(crate) several: bool,
     // Whether the policy is yet to be asked while there is more than one task.
-    choice_ahead: bool,
+    pub(crate) choice_ahead: bool,
     // Tasks that are on the way to their first operation: the one that runs, if any, and those that made it.
-    beginning: u32,
-    // Whether nothing of all this is the case, nor anybody wants to know who called: see `toss`.
-    straight: bool,
+    pub(crate) beginning: u32,
+    // Whether nothing of all this is the case, nor anybody wants to know who called: see `straight.rs`.
+    pub(crate) straight: bool,
     /// Destructors of thread-specific keys; none for a key that is not in use.
     pub keys: Vec<Option<usize>>,
     /// Who waits at which futex.
@@ -260,7 +284,7 @@ pub fn prepare(mut run: Run, plan: &Plan, wanted: Wanted) {
 
 /// The run that was prepared begins.
 pub fn begin() {
-    GLANCE.calm.set(QUIET_MAX);
+    GLANCE.begin();
     set_active(true);
 }
 
@@ -392,7 +416,7 @@ impl Run {
         self.threads.push(Thread::new(Box::new(Fiber::main_on(stack, start)), None));
         self.running = TaskId::MAIN;
         self.objects.clear();
-        GLANCE.calm.set(QUIET_MAX);
+        GLANCE.begin();
         self.several = false;
         self.choice_ahead = false;
         self.beginning = 0;
@@ -418,21 +442,6 @@ impl Run {
         first
     }
 
-    /// Finds out whether tasks may go straight to the engine.
-    fn look_around(&mut self) {
-        self.straight = !self.choice_ahead && self.beginning == 0 && !self.calls.wanted;
-    }
-
-    /// The task has come to its first operation, if it has not been told before. Whom to go on with then.
-    fn arrived(&mut self, task: TaskId) -> Option<TaskId> {
-        let maker = self.threads[task.index()].maker.take();
-        if maker.is_some() {
-            self.beginning -= 1;
-            self.look_around();
-        }
-        maker
-    }
-
     /// Whether this access is a scheduling point only because there was none for too long.
     fn is_forced(&self, op: &Op) -> bool {
         GLANCE.calm.get() == 0
@@ -449,7 +458,7 @@ impl Run {
             let outcome = self.engine.perform(me, op);
             return if self.engine.verdict().is_some() { Turn::Over } else { Turn::Mine(outcome) };
         }
-        GLANCE.calm.set(QUIET_MAX);
+        GLANCE.rest();
         if let Some(maker) = self.arrived(me) {
             // Others see what it is about to do before anybody goes on.
             self.engine.announce(me, op);
@@ -478,22 +487,6 @@ impl Run {
             Next::Run(task) => Some(self.way(task)),
             Next::Over => None,
         }
-    }
-
-    /// The running task comes to a plain operation, and who goes on is a toss. None if it is not as simple.
-    #[inline(always)]
-    pub(crate) fn toss(&mut self, plain: Plain) -> Option<Next> {
-        let me = self.running;
-        let simple = self.engine.is_blind()
-            && self.straight
-            && !deferred::is_pending()
-            && self.engine.is_point_at(plain.kind, plain.site);
-        if !simple {
-            return None;
-        }
-        crate::server::beat(me, plain.site);
-        GLANCE.calm.set(QUIET_MAX);
-        Some(self.engine.arrive_blindly(me, plain))
     }
 
     /// The site of a return address.

@@ -51,7 +51,7 @@ fn bit(signal: i32) -> u64 {
 impl Run {
     fn signal_queue(&mut self, site: SiteId) -> ObjectId {
         // No object of the program's lies at such an address.
-        self.object(usize::MAX / 2, site, || State::Atomic)
+        self.object(usize::MAX / 2, site, || State::Kernel("signals"))
     }
 
     fn masks(&self, task: TaskId, signal: i32) -> bool {

@@ -55,6 +55,21 @@ impl<'a> Names<'a> {
         self.objects.get(&id).map_or("nothing", String::as_str)
     }
 
+    /// What a parked task waits for, if it has looked at something from the same place just before: files, or a word.
+    pub(crate) fn awaited(&self, task: TaskId, park: &Op) -> Option<String> {
+        let before = self.story.trace.events.iter().rev().filter(|event| event.task == task);
+        let looked = before.take_while(|event| event.op.site == park.site && event.op.kind != Kind::Park);
+        let mut objects: Vec<&str> = Vec::new();
+        for event in looked.filter(|event| self.objects.contains_key(&event.op.object)) {
+            let object = self.object(event.op.object);
+            if !objects.contains(&object) {
+                objects.push(object);
+            }
+        }
+        objects.reverse();
+        (!objects.is_empty()).then(|| objects.join(", "))
+    }
+
     /// Path of a task.
     pub(crate) fn task(&self, task: TaskId) -> &str {
         let label = self.label(task);
@@ -93,6 +108,14 @@ impl<'a> Names<'a> {
         for (id, name) in self.objects.iter().rev() {
             let noun = name.split('#').next().unwrap_or_default();
             message = message.replace(&format!("{noun} {id:?}"), name);
+        }
+        for (task, park) in self.story.trace.pending.iter().filter(|(_, op)| op.kind == Kind::Park) {
+            if let Some(awaited) = self.awaited(*task, park) {
+                let path = self.task(*task);
+                let parked = format!("{path} is parked and nobody unparks it");
+                message =
+                    message.replace(&parked, &format!("{path} waits for {awaited} and nobody wakes it"));
+            }
         }
         message
     }

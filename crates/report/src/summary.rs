@@ -89,6 +89,8 @@ pub struct Summary {
     pub runs: u64,
     /// Number of events in all of them.
     pub steps: u64,
+    /// Number of plain accesses to memory, of a native program; a long one counts for every eight bytes.
+    pub accesses: Option<u64>,
     /// Number of distinct partial orders.
     pub distinct: u64,
     /// Whether that number is exact rather than estimated.

@@ -82,6 +82,7 @@ pub(crate) fn op(op: &Op, names: &Names<'_>) -> String {
         Kind::Handover => "hand over",
         Kind::RecvReady => "ready at",
         Kind::Arrive => "arrive at",
+        Kind::Rmw if object.starts_with("file#") => "use",
         Kind::Rmw => "update",
         Kind::Wake => "wake at",
         Kind::Wait => "wait at",

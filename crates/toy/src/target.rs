@@ -28,6 +28,7 @@ fn digest(run: u64, seed: u64, toy: &ToyRun) -> Digest {
         verdict: toy.verdict.clone(),
         fingerprint: toy.fingerprint,
         steps: toy.trace.events.len() as u64,
+        accesses: 0,
         decisions: toy.trace.schedule.decisions.len() as u64,
         tasks: toy.trace.names.len() as u32,
         learned: Learned { releases: toy.saw_try, ..Learned::default() },

@@ -22,6 +22,7 @@ pub mod sites;
 mod v1;
 mod v2;
 mod v3;
+mod v4;
 mod version;
 
 pub use error::{What, WireError};

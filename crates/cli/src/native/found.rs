@@ -112,6 +112,7 @@ pub(crate) fn summary(
         seed: search.seed,
         runs: progress.runs,
         steps: progress.steps,
+        accesses: Some(progress.accesses),
         distinct: progress.distinct.value,
         distinct_exact: progress.distinct.exact,
         unseen_probability: progress.unseen_probability,

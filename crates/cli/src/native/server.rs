@@ -14,15 +14,17 @@ use raddle_native::server::{
 };
 use raddle_symbols::Module;
 use raddle_wire::plan;
+use rustix::fs::{MemfdFlags, memfd_create};
 use std::ffi::{CStr, OsString};
 use std::fs::File;
 use std::io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
 use std::io::{self, BufReader, Read, Write};
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 /// What is run, and how.
@@ -123,9 +125,9 @@ struct Asked {
 struct Process {
     child: Child,
     stream: BufReader<UnixStream>,
-    stdout: PathBuf,
-    stderr: PathBuf,
-    // Holds the socket and what the program writes; removed at the end.
+    stdout: File,
+    stderr: File,
+    // Holds the socket and what the program reads; removed at the end.
     _directory: tempfile::TempDir,
 }
 
@@ -162,11 +164,14 @@ impl Process {
         let directory = tempfile::Builder::new().prefix("raddle-").tempdir();
         let directory = directory.map_err(io_error("no temporary directory"))?;
         let at = |name: &str| directory.path().join(name);
-        let (socket, stdin, stdout, stderr) = (at("s"), at("in"), at("out"), at("err"));
+        let (socket, stdin) = (at("s"), at("in"));
         std::fs::write(&stdin, &program.stdin).map_err(io_error("no temporary file"))?;
         let listener = UnixListener::bind(&socket).map_err(io_error("no socket for the program"))?;
-        let file = || File::options().read(true).write(true).create(true).truncate(true).clone();
-        let create = |path: &PathBuf| file().open(path).map_err(io_error("no temporary file"));
+        // In memory: a run that writes is undone by truncating them.
+        let memory = |name: &str| memfd_create(name, MemfdFlags::CLOEXEC).map(File::from);
+        let [stdout, stderr] = ["raddle-stdout", "raddle-stderr"].map(memory);
+        let (stdout, stderr) = (|| Ok((stdout?, stderr?)))().map_err(io_error("no file in memory"))?;
+        let given = |file: &File| file.try_clone().map_err(io_error("no file in memory"));
         let text = |text: &'static CStr| text.to_str().expect("ASCII");
         let mut command = Command::new(&program.path);
         command.args(&program.arguments).env(text(VARIABLE), &socket);
@@ -177,7 +182,7 @@ impl Process {
         // Ctrl-C is for us: who asks us to stop wants to know what was found until then.
         command.process_group(0);
         command.stdin(File::open(&stdin).map_err(io_error("no temporary file"))?);
-        command.stdout(create(&stdout)?).stderr(Stdio::from(create(&stderr)?));
+        command.stdout(given(&stdout)?).stderr(given(&stderr)?);
         let child = command
             .spawn()
             .map_err(|cause| error(format!("{} could not be started: {cause}", program.path.display())))?;
@@ -245,10 +250,19 @@ impl Process {
 
     fn gone(&self, status: Option<ExitStatus>) -> TargetError {
         let how = status.map_or_else(String::new, |status| format!(" ({status})"));
-        let said = std::fs::read(&self.stderr).unwrap_or_default();
+        let said = written(&self.stderr);
         let said = String::from_utf8_lossy(&said);
         error(format!("the program's server has gone{how}. It said: {}", said.trim()))
     }
+}
+
+/// What has been written to a file. Who writes goes on where it was.
+fn written(file: &File) -> Vec<u8> {
+    let mut all = vec![0; file.metadata().map_or(0, |about| about.len() as usize)];
+    if file.read_exact_at(&mut all, 0).is_err() {
+        all.clear();
+    }
+    all
 }
 
 fn unfit(why: &[u8]) -> TargetError {
@@ -395,7 +409,7 @@ impl Server {
 
     /// What the last run wrote to standard output and to standard error.
     pub(super) fn output(&self) -> [Vec<u8>; 2] {
-        [&self.process.stdout, &self.process.stderr].map(|file| std::fs::read(file).unwrap_or_default())
+        [&self.process.stdout, &self.process.stderr].map(written)
     }
 }
 

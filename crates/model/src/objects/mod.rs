@@ -42,6 +42,8 @@ pub enum State {
     Atomic,
     /// Plain memory. Its value lives in the program's own memory.
     Cell,
+    /// What the kernel keeps for the program, and what people call that.
+    Kernel(&'static str),
 }
 
 impl State {
@@ -59,6 +61,7 @@ impl State {
             State::Channel(_) => "channel",
             State::Atomic => "atomic",
             State::Cell => "cell",
+            State::Kernel(noun) => noun,
         }
     }
 }

@@ -137,12 +137,12 @@ impl Cell {
         }
     }
 
-    /// Memory that is read before it is written costs two page faults. At the end of the cell: whoever reads more than was
-    /// just written there waits for it, and the end is looked at last.
+    /// Memory that is read before it is written costs two page faults. Whoever reads more at once than was just written
+    /// waits until that has come to the cache, so it is one key, which are read one by one.
     #[inline(always)]
     pub(super) fn claim(&mut self) {
         // SAFETY: changes nothing, by an instruction that the kernel takes for a write.
-        unsafe { asm!("or dword ptr [{} + 60], 0", in(reg) self, options(nostack)) };
+        unsafe { asm!("or qword ptr [{}], 0", in(reg) self, options(nostack)) };
     }
 
     /// Whether it is the first in its page.
@@ -152,6 +152,7 @@ impl Cell {
     }
 
     /// Whether there has been no access. One that was cleared may seem so again.
+    #[inline(never)]
     pub(super) fn is_empty(&self) -> bool {
         self.keys == [Key::NONE; RECORDS]
     }
@@ -183,6 +184,19 @@ impl Cell {
     fn swap(&mut self, one: usize, other: usize) {
         self.keys.swap(one, other);
         self.sites.swap(one, other);
+    }
+
+    /// If there has been no access, this is the first.
+    #[inline(always)]
+    pub(super) fn begin(&mut self, key: Key, offset: usize, site: SiteId) -> bool {
+        let home = Key::home(offset);
+        // The latest is at home. That was written not long ago, and whoever reads it together with others has to wait.
+        let first = self.keys[home] == Key::NONE && self.is_empty();
+        if first {
+            self.keys[home] = key;
+            self.sites[home] = site;
+        }
+        first
     }
 
     /// The record at home is of an access like this that went before it, and no other meets it: then it is brought up
@@ -255,13 +269,15 @@ impl Cell {
         thrown_out: usize,
         findings: &mut Findings,
     ) -> bool {
-        let known = self.knows(site);
         let same = |old: &Key| (old.0 ^ key.0) >> 16 == 0 && old.covers(key);
         // Whatever races with this access races with that one, too.
-        if known && let Some(at) = self.keys.iter().position(same) {
+        if let Some(at) = self.keys.iter().position(same)
+            && self.knows(site)
+        {
             self.swap(at, home);
             return false;
         }
+        let (racy, unknown) = (self.is_racy(), self.is_racy() && !self.knows(site));
         let (mut place, mut raced) = (None, false);
         for at in 0..RECORDS {
             let old = self.keys[at];
@@ -294,9 +310,9 @@ impl Cell {
         self.keys[at] = key;
         self.sites[at] = site;
         self.swap(at, home);
-        if raced && !self.is_racy() {
+        if raced && !racy {
             self.tell(findings);
-        } else if self.is_racy() && !known {
+        } else if unknown {
             findings.share(site);
         }
         place.is_none()

@@ -54,6 +54,14 @@ pub struct Access {
     pub point: bool,
 }
 
+impl Access {
+    /// The site as it is kept.
+    #[inline(always)]
+    fn kept_site(&self) -> SiteId {
+        SiteId(self.site.0 | if self.point { POINT } else { 0 })
+    }
+}
+
 /// One access of the past.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Record {
@@ -130,6 +138,41 @@ pub struct Shadow {
     reusable: bool,
 }
 
+/// Cells that are about to be changed.
+struct Used<'a> {
+    reusable: bool,
+    cells: &'a mut Vec<*mut Cell>,
+}
+
+impl Used<'_> {
+    #[inline(always)]
+    fn touch(&mut self, cell: &mut Cell) {
+        if !self.reusable {
+            cell.claim();
+        } else if cell.is_empty() {
+            self.cells.push(cell);
+        }
+    }
+
+    /// Cells become what one has become, as long as they are what that was. Says how many.
+    fn repeat(&mut self, before: &Cell, after: &Cell, cells: &mut [Cell]) -> usize {
+        let (claims, listed) = (!self.reusable, self.reusable && before.is_empty());
+        for (count, cell) in cells.iter_mut().enumerate() {
+            if claims && cell.is_first() {
+                cell.claim();
+            }
+            if !cell.is_same(before) {
+                return count;
+            }
+            if listed {
+                self.cells.push(cell);
+            }
+            *cell = *after;
+        }
+        cells.len()
+    }
+}
+
 impl Shadow {
     /// Makes room for what runs will need, before they begin.
     pub fn reserve(&mut self) {
@@ -194,6 +237,34 @@ impl Shadow {
     /// Notes an access at a time of its task's clock, and tells of the records that nothing orders before it.
     #[inline]
     pub fn access(&mut self, access: &Access, time: i32, clocks: &Clocks, findings: &mut Findings) {
+        let Access { address, size, how, task, .. } = *access;
+        let offset = address % GRANULE;
+        // A page that has cells of its own is not even.
+        if size > 0
+            && offset + size <= GRANULE
+            && let Some(page) = self.pages.get(address)
+        {
+            let cell = &mut page.0[address % PAGE / GRANULE];
+            if !self.reusable {
+                cell.claim();
+            }
+            let key = Key::new(Key::of(task, time), offset, size, how);
+            if cell.begin(key, offset, access.kept_site()) {
+                if self.reusable {
+                    self.used.push(cell);
+                }
+                return;
+            }
+            let full =
+                cell.note(key, offset, access.kept_site(), clocks.heard(task), self.thrown_out, findings);
+            self.thrown_out += usize::from(full);
+            return;
+        }
+        self.access_far(access, time, clocks, findings);
+    }
+
+    #[inline(never)]
+    fn access_far(&mut self, access: &Access, time: i32, clocks: &Clocks, findings: &mut Findings) {
         if access.size >= PAGE || !self.even.is_empty() {
             return self.access_pages(access, time, clocks, findings);
         }
@@ -237,12 +308,11 @@ impl Shadow {
 
     /// False, and nothing has happened, if the cells of a page are different, or would be.
     fn access_page(&mut self, access: &Access, time: i32, clocks: &Clocks, findings: &mut Findings) -> bool {
-        let Access { address, how, task, site, point, .. } = *access;
+        let Access { address, how, task, .. } = *access;
         let Some(mut cell) = self.even.get(address, &mut self.pages) else { return false };
-        let site = SiteId(site.0 | if point { POINT } else { 0 });
         let key = Key::new(Key::of(task, time), 0, GRANULE, how);
         let (races, shared) = (findings.races.len(), findings.shared.clone());
-        if cell.note(key, 0, site, clocks.heard(task), self.thrown_out, findings) {
+        if cell.note(key, 0, access.kept_site(), clocks.heard(task), self.thrown_out, findings) {
             // Another record is thrown out in each cell.
             findings.races.truncate(races);
             findings.shared = shared;
@@ -254,40 +324,32 @@ impl Shadow {
 
     #[inline(never)]
     fn access_cells(&mut self, access: &Access, time: i32, clocks: &Clocks, findings: &mut Findings) {
-        let Access { address, size, how, task, site, point } = *access;
-        let site = SiteId(site.0 | if point { POINT } else { 0 });
+        let Access { address, size, how, task, .. } = *access;
+        let site = access.kept_site();
         let now = Key::of(task, time);
         let heard = clocks.heard(task);
+        let mut used = Used { reusable: self.reusable, cells: &mut self.used };
         let (mut at, end) = (address, address + size);
-        // What one cell was, and what became of it with nothing to tell: neighbours mostly are the same.
-        let mut like: Option<(Cell, Cell)> = None;
         while at < end {
             let granule = at & !(GRANULE - 1);
             let upto = end.min(granule + GRANULE);
             let offset = at - granule;
             let key = Key::new(now, offset, upto - at, how);
-            let cell = &mut self.pages.make(granule).0[granule % PAGE / GRANULE];
-            if at == address || cell.is_first() {
-                cell.claim();
-            }
-            if self.reusable && cell.is_empty() {
-                self.used.push(cell);
-            }
+            let (cell, others) = self.pages.make(granule).0[granule % PAGE / GRANULE..]
+                .split_first_mut()
+                .expect("raddle bug: a page has no such cell");
+            used.touch(cell);
             at = upto;
-            let whole = size >= RANGE && offset == 0 && upto - granule == GRANULE;
-            if whole
-                && let Some((before, after)) = &like
-                && cell.is_same(before)
-            {
-                *cell = *after;
-                continue;
-            }
             let told = (findings.races.len(), findings.shared.len());
-            let before = if whole { Some(*cell) } else { None };
+            let before = *cell;
             let full = cell.note(key, offset, site, heard, self.thrown_out, findings);
             self.thrown_out += usize::from(full);
             let silent = !full && told == (findings.races.len(), findings.shared.len());
-            like = before.filter(|_| silent).map(|before| (before, *cell));
+            if silent && size >= RANGE && upto - granule == GRANULE && offset == 0 {
+                // Neighbours mostly are the same, and then the same becomes of them.
+                let count = others.len().min((end - at) / GRANULE);
+                at += GRANULE * used.repeat(&before, cell, &mut others[..count]);
+            }
         }
     }
 

@@ -233,6 +233,7 @@ pub(crate) fn report(
         seed: config.seed,
         runs: progress.runs,
         steps: progress.steps,
+        accesses: None,
         distinct: progress.distinct.value,
         distinct_exact: progress.distinct.exact,
         unseen_probability: progress.unseen_probability,

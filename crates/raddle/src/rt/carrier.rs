@@ -130,6 +130,7 @@ impl LibraryTarget {
             verdict: Verdict::Failed(failure),
             fingerprint: 0,
             steps: 0,
+            accesses: 0,
             decisions: 0,
             tasks: 0,
             learned: Learned::default(),

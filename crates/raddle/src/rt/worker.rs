@@ -198,6 +198,7 @@ impl Worker {
             verdict,
             fingerprint: state.engine.analysis().fingerprint.value(),
             steps: state.engine.steps(),
+            accesses: 0,
             decisions: state.engine.decisions().len() as u64,
             tasks: world.tasks().len() as u32,
             learned: learned(state, plan),

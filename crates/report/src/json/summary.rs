@@ -16,6 +16,8 @@ struct Line<'a> {
     seed: u64,
     runs: u64,
     steps: u64,
+    /// Plain accesses to memory, each eight bytes of a long one.
+    accesses: Option<u64>,
     distinct_partial_orders: u64,
     distinct_partial_orders_exact: bool,
     unseen_probability: f64,
@@ -107,6 +109,7 @@ pub fn summary(summary: &Summary) -> String {
         seed: summary.seed,
         runs: summary.runs,
         steps: summary.steps,
+        accesses: summary.accesses,
         distinct_partial_orders: summary.distinct,
         distinct_partial_orders_exact: summary.distinct_exact,
         unseen_probability: summary.unseen_probability,

@@ -113,7 +113,10 @@ fn intent(task: TaskId, op: &Op, state: &State, names: &Names<'_>) -> String {
     };
     match op.kind {
         Kind::Join => format!("waits for {object} to exit"),
-        Kind::Park => String::from("is parked; nobody unparks it"),
+        Kind::Park => names.awaited(task, op).map_or_else(
+            || String::from("is parked; nobody unparks it"),
+            |awaited| format!("waits for {awaited}; nobody wakes it"),
+        ),
         Kind::Wake if state.is_woken(task) => format!(
             "was woken at {object}, waits for {} held by {}",
             names.object(op.second),

@@ -11,6 +11,7 @@ fn summary() -> Summary {
         seed: 7,
         runs: 10_000,
         steps: 171_234,
+        accesses: Some(2_000_000),
         distinct: 1_234,
         distinct_exact: true,
         unseen_probability: 0.0213,
@@ -152,6 +153,7 @@ fn a_summary_for_tools_is_one_line() {
     let value: serde_json::Value = serde_json::from_str(&line).unwrap();
     expect![[r#"
         {
+          "accesses": 2000000,
           "backend": null,
           "checkpoint_events": null,
           "checkpoint_hits": null,

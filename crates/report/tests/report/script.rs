@@ -46,6 +46,11 @@ impl Script {
         self.world.task(task).object
     }
 
+    /// What a task parks on.
+    pub(crate) fn token(&mut self, task: TaskId) -> ObjectId {
+        self.world.token(task)
+    }
+
     /// A task makes another.
     pub(crate) fn spawn(&mut self, by: TaskId, line: u32) -> TaskId {
         match self.go(by, Kind::Spawn, ObjectId::NONE, line) {

@@ -30,6 +30,27 @@ pub(crate) fn deadlock() -> Story {
     run.fails(FailureKind::Deadlock, &message, &[a, b], &[13, 21])
 }
 
+/// One task waits for two files that nobody writes to, another for being unparked.
+pub(crate) fn files() -> Story {
+    let mut run = Script::new();
+    let a = run.spawn(MAIN, 30);
+    let b = run.spawn(MAIN, 31);
+    let [left, right, other] = [12, 12, 14].map(|line| run.object(State::Kernel("file"), line));
+    run.go(a, Kind::Rmw, other, 14);
+    run.go(a, Kind::Rmw, left, 12);
+    run.go(a, Kind::Rmw, right, 12);
+    run.go(b, Kind::Rmw, other, 20);
+    for (task, line) in [(a, 12), (b, 21)] {
+        let token = run.token(task);
+        run.about(task, Kind::Park, token, line);
+    }
+    let joined = run.task(a);
+    run.about(MAIN, Kind::Join, joined, 33);
+    let message = "main waits for main/0 to exit; main/0 is parked and nobody unparks it; \
+                   main/1 is parked and nobody unparks it";
+    run.fails(FailureKind::Deadlock, message, &[MAIN, a, b], &[33, 12, 21])
+}
+
 /// Both tasks read before either writes; main finds one increment missing.
 pub(crate) fn lost_update() -> Story {
     let mut run = Script::new();

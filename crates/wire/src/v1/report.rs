@@ -163,6 +163,7 @@ impl TryFrom<Report> for current::RunReport {
             exit_code: report.exit_code,
             fingerprint: u128::from_le_bytes(report.fingerprint),
             steps: report.steps,
+            accesses: 0,
             decisions: report.decisions,
             tasks: report.tasks,
             releases: report.releases,

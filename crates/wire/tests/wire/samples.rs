@@ -277,6 +277,7 @@ pub(crate) fn finished() -> RunReport {
         exit_code: Some(-1),
         fingerprint: u128::MAX - 5,
         steps: 17,
+        accesses: 0,
         decisions: 4,
         tasks: 3,
         releases: true,
@@ -287,6 +288,11 @@ pub(crate) fn finished() -> RunReport {
         recorded: None,
         since: None,
     }
+}
+
+/// The same with accesses.
+pub(crate) fn counted() -> RunReport {
+    RunReport { accesses: 123_456, ..finished() }
 }
 
 /// One that was recorded, with everything that there is.

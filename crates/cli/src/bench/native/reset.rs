@@ -84,7 +84,7 @@ pub(super) fn of_subjects(workshop: &Workshop, folder: &Path) -> Result<Vec<Row>
         };
         let (pair, json) = pair(SUBJECT_RUNS, SUBJECT_TRIES, command)?;
         let number = |name: &str| json[name].as_f64().unwrap_or(f64::NAN);
-        let events_per_run = number("steps") / number("runs");
+        let events_per_run = (number("steps") + number("accesses")) / number("runs");
         if events_per_run < EVENTS_MAX {
             let alone = json["isolation"]["alone"].clone();
             rows.push(Row { name: subject.name, events_per_run, pair, alone });
