@@ -16,9 +16,9 @@ pub(crate) struct Search {
     active: bool,
     run_on: bool,
     timeouts_max: u32,
-    picks: Vec<Picked>,
+    picks: Rows<Picked>,
     chosen: Vec<Chosen>,
-    events: Vec<Event>,
+    events: Rows<Event>,
     /// The first failure, and the number of picks before it.
     failure: Option<(Failure, u32)>,
     /// Tasks that have failed and do nothing any more.
@@ -29,12 +29,54 @@ pub(crate) struct Search {
     pub(crate) cut: bool,
 }
 
+/// A list in the memory of another, whose rows are written over one by one. To push what has just been put together
+/// would be to read as a whole what was written in pieces, which processors wait for.
+#[derive(Debug)]
+struct Rows<T> {
+    /// Those from `len` on are of the other list.
+    rows: Vec<T>,
+    len: usize,
+}
+
+impl<T> Default for Rows<T> {
+    fn default() -> Rows<T> {
+        Rows { rows: Vec::new(), len: 0 }
+    }
+}
+
+impl<T> Rows<T> {
+    #[inline(always)]
+    fn add(&mut self, row: T) {
+        match self.rows.get_mut(self.len) {
+            Some(old) => *old = row,
+            None => self.grow(row),
+        }
+        self.len += 1;
+    }
+
+    #[inline(never)]
+    fn grow(&mut self, row: T) {
+        self.rows.push(row);
+    }
+
+    fn as_slice(&self) -> &[T] {
+        &self.rows[..self.len]
+    }
+
+    /// Hands the list over for the memory of another.
+    fn swap(&mut self, other: &mut Vec<T>) {
+        self.rows.truncate(self.len);
+        core::mem::swap(&mut self.rows, other);
+        self.len = 0;
+    }
+}
+
 impl Search {
     pub(crate) fn begin(&mut self, tail: &Tail, world: &mut World) {
         if self.active {
-            self.picks.clear();
+            self.picks.len = 0;
             self.chosen.clear();
-            self.events.clear();
+            self.events.len = 0;
             self.failure = None;
             self.stopped.clear();
             self.timeouts.clear();
@@ -59,7 +101,7 @@ impl Search {
     /// Scheduling points so far, and values that were chosen.
     #[inline]
     pub(crate) fn progress(&self) -> (usize, usize) {
-        (self.picks.len(), self.chosen.len())
+        (self.picks.len, self.chosen.len())
     }
 
     /// A scheduling point.
@@ -67,7 +109,7 @@ impl Search {
     pub(crate) fn point(&mut self, steps: u64, enabled: &TaskSet, world: &World) {
         if self.active {
             let (event, objects) = (steps as u32, world.objects().len() as u32);
-            self.picks.push(Picked { event, objects, enabled: enabled.clone() });
+            self.picks.add(Picked { event, objects, enabled: enabled.clone() });
         }
     }
 
@@ -76,7 +118,7 @@ impl Search {
     pub(crate) fn point_beside(&mut self, steps: u64, task: TaskId, others: &TaskSet, world: &World) {
         if self.active {
             let (event, objects) = (steps as u32, world.objects().len() as u32);
-            self.picks.push(Picked { event, objects, enabled: others.with(task) });
+            self.picks.add(Picked { event, objects, enabled: others.with(task) });
         }
     }
 
@@ -84,7 +126,7 @@ impl Search {
     #[inline]
     pub(crate) fn chose(&mut self, arity: u32, value: u32) {
         if self.active {
-            self.chosen.push(Chosen { pick: self.picks.len() as u32, arity, value });
+            self.chosen.push(Chosen { pick: self.picks.len as u32, arity, value });
         }
     }
 
@@ -97,7 +139,7 @@ impl Search {
         if failure.kind != FailureKind::Deadlock {
             failure.tasks.iter().for_each(|&task| self.stopped.insert(task));
         }
-        self.failure.get_or_insert_with(|| (failure.clone(), self.picks.len() as u32));
+        self.failure.get_or_insert_with(|| (failure.clone(), self.picks.len as u32));
         true
     }
 
@@ -117,7 +159,7 @@ impl Search {
     #[inline]
     pub(crate) fn event(&mut self, event: &Event) {
         if self.active {
-            self.events.push(*event);
+            self.events.add(*event);
             if event.op.mode == Mode::Timed {
                 self.timed(event);
             }
@@ -128,7 +170,7 @@ impl Search {
     #[inline]
     pub(crate) fn plain(&mut self, event: PlainEvent) {
         if self.active {
-            self.events.push(event.event());
+            self.events.add(event.event());
         }
     }
 
@@ -167,8 +209,8 @@ impl Search {
     /// each run.
     pub(crate) fn hand_over(&mut self, trace: &mut Trace, world: &mut World, spun: bool) {
         let Trace { events, log, .. } = trace;
-        core::mem::swap(events, &mut self.events);
-        core::mem::swap(&mut log.picks, &mut self.picks);
+        self.events.swap(events);
+        self.picks.swap(&mut log.picks);
         core::mem::swap(&mut log.chosen, &mut self.chosen);
         world.swap_first_states(&mut log.objects);
         log.task_objects.clear();
@@ -187,7 +229,7 @@ impl Search {
             return Log::default();
         }
         Log {
-            picks: self.picks.clone(),
+            picks: self.picks.as_slice().to_vec(),
             chosen: self.chosen.clone(),
             objects: world.first_states().to_vec(),
             task_objects: world.tasks().iter().map(|task| [task.object, task.token]).collect(),

@@ -165,20 +165,22 @@ impl World {
     #[inline(always)]
     pub fn create(&mut self, state: State, site: SiteId) -> ObjectId {
         let id = ObjectId(self.objects.len() as u32);
-        if self.remembers {
-            self.remember(&state);
-        }
-        // As for tasks.
+        // As for tasks. What the constant has for a state owns nothing.
         self.objects.push(Object::NEW);
         let object = self.objects.last_mut().expect("just pushed");
-        object.state = state;
+        core::mem::forget(core::mem::replace(&mut object.state, state));
         object.site = site;
+        if self.remembers {
+            self.remember_last();
+        }
         id
     }
 
+    /// The state of the last object that was registered.
     #[inline(never)]
-    fn remember(&mut self, state: &State) {
-        self.first_states.push(state.clone());
+    fn remember_last(&mut self) {
+        let last = self.objects.last().map(|object| object.state.clone());
+        self.first_states.extend(last);
     }
 
     /// A task.

@@ -165,11 +165,17 @@ impl<D: Dice> Pct<D> {
         self.insert(at, Place { task, level });
     }
 
-    /// The highest of those that can run.
+    /// The highest of those that can run. Whom it passes on the way is above it.
     #[inline]
-    fn highest(&self, view: &View<'_>) -> TaskId {
-        let mut tasks = self.order.iter().map(|place| place.task);
-        tasks.find(|&task| view.enabled.contains(task)).expect("raddle bug: nobody to pick")
+    fn highest(&mut self, view: &View<'_>) -> TaskId {
+        self.above.clear();
+        for place in &self.order {
+            if view.enabled.contains(place.task) {
+                return place.task;
+            }
+            self.above.insert(place.task);
+        }
+        panic!("raddle bug: nobody to pick")
     }
 
     /// Whether a task has newly arrived where others should go first.
@@ -228,10 +234,8 @@ impl<D: Dice> Policy for Pct<D> {
         if self.last != Some(task) || !view.enabled.several() {
             self.row_begin = self.step;
         }
-        if self.last != Some(task) {
-            self.last = Some(task);
-            self.knows_above = false;
-        }
+        self.last = Some(task);
+        self.knows_above = true;
         Pick::Run(task)
     }
 

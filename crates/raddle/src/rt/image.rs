@@ -4,12 +4,13 @@
 //! Known on 64-bit Linux, for the executable and for the image that this code itself is in: both stay
 //! where they are. Statics of other shared objects, and of programs elsewhere, are not known.
 
-pub(crate) use os::{initial, is_static};
+pub(crate) use os::{around, initial, is_static};
 
 #[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little"))]
 mod os {
     use std::ffi::{CStr, OsStr, c_int, c_void};
     use std::fs::File;
+    use std::ops::Range;
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::FileExt;
     use std::path::PathBuf;
@@ -85,6 +86,13 @@ mod os {
 
     fn segment(start: usize, len: usize) -> Option<&'static Segment> {
         segments().iter().find(|segment| segment.start <= start && start.saturating_add(len) <= segment.end)
+    }
+
+    /// No static lies outside of it.
+    pub(crate) fn around() -> Range<usize> {
+        let first = segments().iter().map(|segment| segment.start).min();
+        let end = segments().iter().map(|segment| segment.end).max();
+        first.unwrap_or(0)..end.unwrap_or(0)
     }
 
     /// Whether these bytes belong to a static.
@@ -201,6 +209,10 @@ mod os {
 
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64", target_endian = "little")))]
 mod os {
+    pub(crate) fn around() -> core::ops::Range<usize> {
+        0..0
+    }
+
     #[inline]
     pub(crate) fn is_static(_: usize, _: usize) -> bool {
         false

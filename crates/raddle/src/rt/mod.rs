@@ -18,6 +18,7 @@ mod switch;
 pub(crate) mod watch;
 mod worker;
 
+use crate::thread::Room;
 use corosensei::stack::DefaultStack;
 use fiber::Fiber;
 use panics::{Panic, RunOver};
@@ -103,6 +104,8 @@ pub(crate) struct Run {
     pub(crate) stuck: bool,
     /// Stacks that no task's place has kept.
     pub(crate) stacks: Vec<DefaultStack>,
+    /// For what tasks leave behind.
+    pub(crate) rooms: Vec<Room>,
     /// How many tasks have begun and not ended.
     pub(crate) alive: usize,
     /// Tasks that have ended and whose stacks can be used again.

@@ -25,6 +25,7 @@ use raddle_model::TaskId;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -35,12 +36,19 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const BEAT: Duration = Duration::from_millis(50);
 
 /// The statics that a run has used.
-#[derive(Default)]
 pub(crate) struct Statics {
     /// By address. No two overlap: what lies inside of another goes with it.
     touched: BTreeMap<usize, Touched>,
     /// Set while this run has the statics to itself.
     claimed: Option<Mark>,
+    /// No static lies outside of it.
+    around: Range<usize>,
+}
+
+impl Default for Statics {
+    fn default() -> Statics {
+        Statics { touched: BTreeMap::new(), claimed: None, around: image::around() }
+    }
 }
 
 struct Touched {
@@ -60,7 +68,16 @@ fn queue() -> MutexGuard<'static, VecDeque<u64>> {
 
 /// Waits until no other run uses statics, if the object at `address` is in one. Comes before the
 /// run's stamp, which would take the object away from the run that has it.
+#[inline]
 pub(super) fn claim(rt: Rt, address: usize) {
+    // Most objects lie nowhere near.
+    if rt.with(|run| run.statics.around.contains(&address)) {
+        claim_nearby(rt, address);
+    }
+}
+
+#[inline(never)]
+fn claim_nearby(rt: Rt, address: usize) {
     if !image::is_static(address, 1) || rt.with(|run| run.statics.claimed.is_some()) {
         return;
     }

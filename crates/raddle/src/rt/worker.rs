@@ -82,6 +82,7 @@ impl Worker {
             mark: Mark(0),
             stuck: false,
             stacks: Vec::new(),
+            rooms: Vec::new(),
             alive: 0,
             ended: Vec::new(),
             moved_stacks: false,

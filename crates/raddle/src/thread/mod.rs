@@ -21,6 +21,7 @@ pub use crate::thread_local;
 pub(crate) use handle::Owned;
 pub use handle::{Thread, ThreadId};
 pub use local::{AccessError, LocalKey};
+pub(crate) use packet::Room;
 pub use scope::{Scope, ScopedJoinHandle, scope};
 pub(crate) use spawn::mark_joined;
 pub use spawn::{Builder, JoinHandle, spawn};

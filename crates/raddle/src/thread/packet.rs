@@ -3,7 +3,10 @@
 //! It has two owners from the beginning and never more, so it needs less than an `Arc`: one flag, and one
 //! indivisible step in its whole life.
 
+use crate::rt::{self, Rt};
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::UnsafeCell;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Result;
@@ -12,6 +15,35 @@ struct Place<T> {
     /// Whether both owners are there.
     shared: AtomicBool,
     result: UnsafeCell<Option<Result<T>>>,
+}
+
+/// Memory for a place, if that is not too big: a carrier keeps what its tasks have left for those that come.
+#[derive(Debug)]
+pub(crate) struct Room(NonNull<u8>);
+
+// SAFETY: it is memory that nobody else knows of.
+unsafe impl Send for Room {}
+
+impl Room {
+    const LAYOUT: Layout = Layout::new::<[u128; 4]>();
+
+    fn is_for<T>() -> bool {
+        size_of::<Place<T>>() <= Room::LAYOUT.size() && align_of::<Place<T>>() <= Room::LAYOUT.align()
+    }
+
+    #[cold]
+    fn new() -> Room {
+        // SAFETY: it has a size.
+        let memory = unsafe { alloc(Room::LAYOUT) };
+        Room(NonNull::new(memory).unwrap_or_else(|| handle_alloc_error(Room::LAYOUT)))
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        // SAFETY: it was made with this layout, and nothing is in it.
+        unsafe { dealloc(self.0.as_ptr(), Room::LAYOUT) };
+    }
 }
 
 /// One of the two owners.
@@ -26,9 +58,20 @@ unsafe impl<T: Send> Sync for Packet<T> {}
 impl<T> Packet<T> {
     /// An empty place, for the task and for whoever may join it.
     #[inline]
-    pub(super) fn pair() -> (Packet<T>, Packet<T>) {
-        let place = Place { shared: AtomicBool::new(true), result: UnsafeCell::new(None) };
-        let place = NonNull::from(Box::leak(Box::new(place)));
+    pub(super) fn pair(rt: Option<Rt>) -> (Packet<T>, Packet<T>) {
+        let place = if Room::is_for::<T>() {
+            let room = rt.and_then(|rt| rt.with(|run| run.rooms.pop())).unwrap_or_else(Room::new);
+            let at = ManuallyDrop::new(room).0.cast::<Place<T>>();
+            // SAFETY: it is big enough, and nobody else has it. What is made is made where it stays.
+            unsafe {
+                (&raw mut (*at.as_ptr()).shared).write(AtomicBool::new(true));
+                (&raw mut (*at.as_ptr()).result).write(UnsafeCell::new(None));
+            }
+            at
+        } else {
+            let place = Place { shared: AtomicBool::new(true), result: UnsafeCell::new(None) };
+            NonNull::from(Box::leak(Box::new(place)))
+        };
         (Packet(place), Packet(place))
     }
 
@@ -62,8 +105,16 @@ impl<T> Drop for Packet<T> {
         if shared.load(Ordering::Acquire) && shared.swap(false, Ordering::AcqRel) {
             return;
         }
-        // SAFETY: the other owner has let go, and this was the last word of both.
-        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+        if !Room::is_for::<T>() {
+            // SAFETY: the other owner has let go, and this was the last word of both.
+            return drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+        }
+        let room = Room(self.0.cast());
+        // SAFETY: as above. Should that panic, the room is given back all the same.
+        unsafe { self.0.drop_in_place() };
+        if let Some(rt) = rt::current() {
+            rt.with(|run| run.rooms.push(room));
+        }
     }
 }
 
@@ -76,7 +127,7 @@ mod tests {
     fn what_is_left_is_dropped_once_whoever_goes_last() {
         for joiner_first in [false, true] {
             let value = Arc::new(());
-            let (task, joiner) = Packet::pair();
+            let (task, joiner) = Packet::pair(None);
             // SAFETY: one thread.
             unsafe { task.put(Ok(value.clone())) };
             let (first, last) = if joiner_first { (joiner, task) } else { (task, joiner) };
@@ -88,10 +139,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_too_big_for_a_room_is_dropped_once() {
+        let value = Arc::new(());
+        let (task, joiner) = Packet::pair(None);
+        // SAFETY: one thread.
+        unsafe { task.put(Ok(([0_u64; 32], value.clone()))) };
+        drop(task);
+        assert_eq!(Arc::strong_count(&value), 2);
+        drop(joiner);
+        assert_eq!(Arc::strong_count(&value), 1);
+    }
+
+    #[test]
     fn two_threads_may_let_go_at_once() {
         for _ in 0..1_000 {
             let value = Arc::new(());
-            let (task, joiner) = Packet::pair();
+            let (task, joiner) = Packet::pair(None);
             // SAFETY: the other thread only drops.
             unsafe { task.put(Ok(value.clone())) };
             let other = std::thread::spawn(move || drop(joiner));
@@ -104,7 +167,7 @@ mod tests {
     #[test]
     fn what_was_taken_is_not_dropped_again() {
         let value = Arc::new(());
-        let (task, joiner) = Packet::pair();
+        let (task, joiner) = Packet::pair(None);
         // SAFETY: one thread.
         let taken = unsafe {
             task.put(Ok(value.clone()));

@@ -27,7 +27,7 @@ impl<T> Awaited<T> {
         f: F,
         done: impl FnOnce(bool),
     ) -> Awaited<T> {
-        let (result, packet) = Packet::pair();
+        let (result, packet) = Packet::pair(Some(rt));
         let body = move || {
             let value = panics::catch(f);
             let panicked = value.is_err();
