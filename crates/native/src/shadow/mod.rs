@@ -268,26 +268,7 @@ impl Shadow {
         if access.size >= PAGE || !self.even.is_empty() {
             return self.access_pages(access, time, clocks, findings);
         }
-        if access.size > 0 && access.address % GRANULE + access.size <= GRANULE {
-            return self.access_cell(access, time, clocks, findings);
-        }
         self.access_cells(access, time, clocks, findings);
-    }
-
-    /// The same for what lies in one cell, which is most of what programs access.
-    #[inline]
-    fn access_cell(&mut self, access: &Access, time: i32, clocks: &Clocks, findings: &mut Findings) {
-        let Access { address, size, how, task, site, point } = *access;
-        let site = SiteId(site.0 | if point { POINT } else { 0 });
-        let offset = address % GRANULE;
-        let key = Key::new(Key::of(task, time), offset, size, how);
-        let cell = &mut self.pages.make(address).0[address % PAGE / GRANULE];
-        cell.claim();
-        if self.reusable && cell.is_empty() {
-            self.used.push(cell);
-        }
-        let full = cell.note(key, offset, site, clocks.heard(task), self.thrown_out, findings);
-        self.thrown_out += usize::from(full);
     }
 
     /// The same page by page: whole pages whose cells are the same are done with by one of these.
