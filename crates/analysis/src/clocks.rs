@@ -36,6 +36,7 @@ mod atomics;
 mod bank;
 mod locks;
 mod passing;
+mod short;
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -134,13 +135,13 @@ impl Clocks {
 
     /// Whether what happened at `epoch` is ordered before what `task` does now. Ask after its
     /// event: an acquire orders the event itself too.
-    #[inline]
+    #[inline(always)]
     pub fn before(&self, epoch: Epoch, task: TaskId) -> bool {
         epoch.time <= self.bank.get(self.tasks[task.index()].row, epoch.task)
     }
 
     /// Up to which time `task` has heard of each task, as in [`Clocks::before`].
-    #[inline]
+    #[inline(always)]
     pub fn heard(&self, task: TaskId) -> &[i32] {
         self.bank.row(self.tasks[task.index()].row)
     }
@@ -328,6 +329,9 @@ impl Analysis for Clocks {
     #[inline(always)]
     fn plain(&mut self, event: PlainEvent, world: &World) {
         let certain = self.edges == Edges::Certain;
+        if self.at_once(event, world).is_some() {
+            return;
+        }
         match event.plain.kind {
             Kind::Load | Kind::Store | Kind::Rmw if !certain => self.atomic(&event.event()),
             Kind::Lock | Kind::Unlock if !certain => self.lock_event(&event.event()),

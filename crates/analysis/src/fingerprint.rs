@@ -18,7 +18,7 @@
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use raddle_model::hash::Wide;
-use raddle_model::{Access, Analysis, Event, Kind, ObjectId, Op, Outcome, PlainEvent, TaskId, World};
+use raddle_model::{Access, Analysis, Event, Kind, ObjectId, Op, Outcome, Plain, PlainEvent, TaskId, World};
 
 /// The groups of one object.
 #[derive(Clone, Copy, Debug)]
@@ -125,6 +125,12 @@ impl<R: Recipe> Hashing<R> {
         self.tasks.push(Wide::from_word(name).chain(2, spawn));
     }
 
+    // The event in parts, which travel in registers.
+    #[inline(never)]
+    fn any_plain(&mut self, task: TaskId, index: u32, plain: Plain, world: &World) {
+        self.any(&PlainEvent { task, index, plain }.event(), world);
+    }
+
     /// An event of any kind.
     #[inline(never)]
     fn any(&mut self, event: &Event, world: &World) {
@@ -187,7 +193,7 @@ impl<R: Recipe> Analysis for Hashing<R> {
         let found = (self.tasks.get_mut(task), self.objects.get_mut(object));
         let (Some(chain), Some(groups), true) = (found.0, found.1, R::SHORT) else {
             // The first access to an object, for one.
-            return self.any(&event.event(), world);
+            return self.any_plain(event.task, event.index, event.plain, world);
         };
         let reading = event.plain.touch.reads();
         let hash = chain.chain((event.plain.kind as u64) << 56, groups.before(reading));

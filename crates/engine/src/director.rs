@@ -289,6 +289,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         match op.plain() {
             Some(plain) if self.is_blind() => self.arrive_blindly(task, plain),
             Some(plain) => self.arrive_plain(task, plain),
+            None if op.kind == Kind::End => self.arrive_at_end(task, op.site),
             None => self.arrive_with_care(task, op),
         }
     }

@@ -3,9 +3,9 @@
 //! program itself.
 
 use crate::access::check_memory;
-use crate::run::{Way, arrive, with, with_active};
+use crate::run::{self, Run, Way, arrive, with, with_active};
 use crate::sent;
-use crate::shadow::How;
+use crate::shadow::{Access, How};
 use raddle_model::objects::State;
 use raddle_model::{Kind, Op, Order, Plain, Touch};
 
@@ -39,7 +39,12 @@ impl Atomic {
     /// It has happened. If the value is what it was, who waits for a change need not look again.
     #[inline(always)]
     pub fn done(self, write: bool, changed: bool) {
-        done(self.address, self.size, self.pc, write, write && !changed);
+        let in_vain = write && !changed;
+        // SAFETY: it is not kept, and `renews` neither switches nor calls anybody.
+        let at_once = !in_vain && unsafe { run::current() }.renews(self, write);
+        if !at_once {
+            done(self.address, self.size, self.pc, write, in_vain);
+        }
     }
 
     /// It was a compare-exchange, and has failed: a load with this order.
@@ -68,6 +73,19 @@ fn begin(kind: Kind, address: usize, order: Order, pc: usize) -> Way {
             arrive(Op::new(kind, object, site).order(order));
             Way::NOWHERE
         }
+    }
+}
+
+impl Run {
+    /// An atomic access has happened, and nearly always there is nothing more to it than that it takes the place of the
+    /// last one. False, and nothing has happened, if there is.
+    #[inline(always)]
+    fn renews(&mut self, atomic: Atomic, write: bool) -> bool {
+        let Atomic { address, size, pc } = atomic;
+        let site = self.site(pc);
+        let how = How { write, atomic: true };
+        let access = Access { address, size, how, task: self.running, site, point: false };
+        self.sent.is_empty() && self.engine.analysis_mut().renews(&access)
     }
 }
 

@@ -32,6 +32,7 @@ pub mod shadow;
 pub mod sharing;
 pub mod signals;
 pub mod site;
+mod straight;
 pub mod sys;
 pub mod threads;
 pub mod time;

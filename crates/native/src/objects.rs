@@ -37,16 +37,25 @@ pub type ByAddress<T> = HashMap<usize, T, BuildHasherDefault<AddressHasher>>;
 pub const WORD: usize = 4;
 
 /// The objects of a run by address.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Debug)]
 pub struct Objects {
     sync: ByAddress<ObjectId>,
     words: ByAddress<ObjectId>,
     // Words that were looked up lately, each in the one place that its number says.
-    near: [Option<(usize, ObjectId)>; NEAR],
+    near: [(usize, ObjectId); NEAR],
 }
+
+/// No word has this number.
+const NOWHERE: (usize, ObjectId) = (usize::MAX, ObjectId::NONE);
 
 /// How many of them there are.
 const NEAR: usize = 16;
+
+impl Default for Objects {
+    fn default() -> Objects {
+        Objects { sync: ByAddress::default(), words: ByAddress::default(), near: [NOWHERE; NEAR] }
+    }
+}
 
 impl Objects {
     /// The synchronization object at an address.
@@ -68,16 +77,14 @@ impl Objects {
     #[inline(always)]
     pub fn word(&mut self, address: usize, make: impl FnOnce() -> ObjectId) -> ObjectId {
         let word = address / WORD;
-        match self.near[word % NEAR] {
-            Some((near, object)) if near == word => object,
-            _ => self.far_word(word, make),
-        }
+        let (near, object) = self.near[word % NEAR];
+        if near == word { object } else { self.far_word(word, make) }
     }
 
     #[inline(never)]
     fn far_word(&mut self, word: usize, make: impl FnOnce() -> ObjectId) -> ObjectId {
         let object = *self.words.entry(word).or_insert_with(make);
-        self.near[word % NEAR] = Some((word, object));
+        self.near[word % NEAR] = (word, object);
         object
     }
 
@@ -85,13 +92,13 @@ impl Objects {
     pub fn clear(&mut self) {
         self.sync.clear();
         self.words.clear();
-        self.near = [None; NEAR];
+        self.near = [NOWHERE; NEAR];
     }
 
     /// The memory is another's from now on: what lay there has nothing to do with what will.
     pub fn forget(&mut self, start: usize, size: usize) {
         let end = start + size;
-        self.near = [None; NEAR];
+        self.near = [NOWHERE; NEAR];
         if self.words.len() + self.sync.len() < size / WORD {
             self.words.retain(|&word, _| word * WORD + WORD <= start || word * WORD >= end);
             self.sync.retain(|&at, _| at < start || at >= end);

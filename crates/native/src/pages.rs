@@ -64,12 +64,25 @@ impl<T: Zeros> Pages<T> {
     /// What there is for the page of an address, if that was looked at lately and the address is a multiple of `ALIGN`.
     #[inline(always)]
     pub fn near<const ALIGN: usize>(&self, address: usize) -> Option<&T> {
+        let near = self.near_place(address);
+        // SAFETY: pages stay where they are, and live as long as this.
+        (near.start == address & !(PAGE - ALIGN)).then(|| unsafe { &*near.page })
+    }
+
+    /// The same, to be changed.
+    #[inline(always)]
+    pub fn near_mut(&mut self, address: usize, align: usize) -> Option<&mut T> {
+        let near = self.near_place(address);
+        // SAFETY: as above.
+        (near.start == address & !(PAGE - align)).then(|| unsafe { &mut *near.page })
+    }
+
+    #[inline(always)]
+    fn near_place(&self, address: usize) -> &Near<T> {
         // The place is that of `place`, in fewer instructions.
         let at = (address / (PAGE / size_of::<Near<T>>())) & ((NEAR - 1) * size_of::<Near<T>>());
         // SAFETY: the place is within the table, and a multiple of its entries' size.
-        let near = unsafe { &*self.near.as_ptr().byte_add(at) };
-        // SAFETY: pages stay where they are, and live as long as this.
-        (near.start == address & !(PAGE - ALIGN)).then(|| unsafe { &*near.page })
+        unsafe { &*self.near.as_ptr().byte_add(at) }
     }
 
     /// What there is for the page of an address.

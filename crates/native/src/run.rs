@@ -23,9 +23,7 @@ use core::cell::{Cell, UnsafeCell};
 use core::sync::atomic::{AtomicBool, Ordering};
 use raddle_engine::{Engine, Next};
 use raddle_model::objects::State;
-use raddle_model::{
-    Failure, FailureKind, Kind, Mode, ObjectId, Op, Outcome, Plain, Plan, PointSet, SiteId, TaskId,
-};
+use raddle_model::{Failure, FailureKind, Kind, Mode, ObjectId, Op, Outcome, Plan, PointSet, SiteId, TaskId};
 use raddle_policy::Planned;
 use raddle_wire::report::Since;
 
@@ -119,7 +117,7 @@ pub struct Thread {
     /// Boxed, since a fiber must stay where it is.
     pub fiber: Box<Fiber>,
     /// Who made it and waits for it to come to its first operation.
-    maker: Option<TaskId>,
+    pub(crate) maker: Option<TaskId>,
     /// Whether nobody will join it.
     pub detached: bool,
     /// Whether its stack has been taken back.
@@ -187,7 +185,11 @@ pub struct Run {
     // Whether there has ever been a second task.
     pub(crate) several: bool,
     // Whether the policy is yet to be asked while there is more than one task.
-    choice_ahead: bool,
+    pub(crate) choice_ahead: bool,
+    // Tasks that are on the way to their first operation: the one that runs, if any, and those that made it.
+    pub(crate) beginning: u32,
+    // Whether nothing of all this is the case, nor anybody wants to know who called: see `straight.rs`.
+    pub(crate) straight: bool,
     /// Destructors of thread-specific keys; none for a key that is not in use.
     pub keys: Vec<Option<usize>>,
     /// Who waits at which futex.
@@ -249,7 +251,18 @@ pub fn with<R>(access: impl FnOnce(&mut Run) -> R) -> R {
 pub(crate) fn with_active<R>(access: impl FnOnce(&mut Run) -> R) -> R {
     debug_assert!(active());
     // SAFETY: as above; while the process is under control there is a run.
-    access(unsafe { (*RUN.0.get()).as_mut().unwrap_unchecked() })
+    access(unsafe { current() })
+}
+
+/// The same, for what must become part of its caller: a closure that many have is a function of its own.
+///
+/// # Safety
+/// As for [`with`]: nothing may be kept of it when the task is switched away from, or the program's code goes on.
+#[inline(always)]
+pub(crate) unsafe fn current<'a>() -> &'a mut Run {
+    debug_assert!(active());
+    // SAFETY: passed on to the caller.
+    unsafe { (*RUN.0.get()).as_mut().unwrap_unchecked() }
 }
 
 /// Gets a run of `plan` ready.
@@ -258,6 +271,7 @@ pub fn prepare(mut run: Run, plan: &Plan, wanted: Wanted) {
     run.searched = wanted == Wanted::Search;
     run.points = plan.points.clone();
     run.calls.wanted = record;
+    run.look_around();
     // Where each access is a point, or its callers are wanted, each is looked at closely.
     run.engine.analysis_mut().hasty = !record && !plan.points.all_accesses;
     run.engine.begin(plan, record);
@@ -348,6 +362,8 @@ pub fn spawn(
     with(|run| {
         run.choice_ahead |= !run.several;
         run.several = true;
+        run.beginning += 1;
+        run.look_around();
         run.threads.push(Thread::new(fiber, Some(run.running)));
         run.threads[task.index()].detached = detached;
         run.threads[task.index()].mask = run.threads[run.running.index()].mask;
@@ -377,6 +393,8 @@ impl Run {
             points: PointSet::default(),
             several: false,
             choice_ahead: false,
+            beginning: 0,
+            straight: true,
             keys: Vec::new(),
             futexes: Queue::default(),
             waiters: Waiters::default(),
@@ -400,6 +418,9 @@ impl Run {
         self.objects.clear();
         GLANCE.begin();
         self.several = false;
+        self.choice_ahead = false;
+        self.beginning = 0;
+        self.look_around();
         self.futexes = Queue::default();
         self.waiters = Waiters::default();
         self.sent = Sent::default();
@@ -414,7 +435,10 @@ impl Run {
         let first = self.choice_ahead
             && self.threads[self.running.index()].maker.is_none()
             && (self.engine.is_point(op) || self.is_forced(op));
-        self.choice_ahead &= !first;
+        if first {
+            self.choice_ahead = false;
+            self.look_around();
+        }
         first
     }
 
@@ -435,7 +459,7 @@ impl Run {
             return if self.engine.verdict().is_some() { Turn::Over } else { Turn::Mine(outcome) };
         }
         GLANCE.rest();
-        if let Some(maker) = self.threads[me.index()].maker.take() {
+        if let Some(maker) = self.arrived(me) {
             // Others see what it is about to do before anybody goes on.
             self.engine.announce(me, op);
             return if self.engine.verdict().is_some() { Turn::Over } else { Turn::Theirs(maker) };
@@ -463,24 +487,6 @@ impl Run {
             Next::Run(task) => Some(self.way(task)),
             Next::Over => None,
         }
-    }
-
-    /// The running task comes to a plain operation, and who goes on is a toss. None if it is not as simple.
-    #[inline(always)]
-    pub(crate) fn toss(&mut self, plain: Plain) -> Option<Next> {
-        let me = self.running;
-        let simple = self.engine.is_blind()
-            && !self.calls.wanted
-            && !self.choice_ahead
-            && self.threads[me.index()].maker.is_none()
-            && !deferred::is_pending()
-            && self.engine.is_point_at(plain.kind, plain.site);
-        if !simple {
-            return None;
-        }
-        crate::server::beat(me, plain.site);
-        GLANCE.rest();
-        Some(self.engine.arrive_blindly(me, plain))
     }
 
     /// The site of a return address.
@@ -564,7 +570,7 @@ pub(crate) fn stop() -> ! {
         if run.engine.verdict().is_some() {
             return Next::Over;
         }
-        match run.threads[run.running.index()].maker.take() {
+        match run.arrived(run.running) {
             Some(maker) => Next::Run(maker),
             None => run.engine.schedule_next(),
         }

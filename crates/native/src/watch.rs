@@ -7,7 +7,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use raddle_analysis::clocks::Clocks;
 use raddle_analysis::{Fingerprint, LockOrder};
-use raddle_model::{Analysis, Event, Kind, Order, PlainEvent, Recorder, SiteId, TaskId, TaskSet, World};
+use raddle_model::{
+    Analysis, Event, Kind, Order, Plain, PlainEvent, Recorder, SiteId, TaskId, TaskSet, World,
+};
 
 /// Two accesses that nothing orders.
 #[derive(Clone, Debug)]
@@ -89,6 +91,15 @@ impl Watch {
         }
     }
 
+    /// An atomic access of the task whose event was the last one, if all that it does is to take the place of an access
+    /// like it. Otherwise nothing has happened.
+    #[inline(always)]
+    pub fn renews(&mut self, access: &Access) -> bool {
+        self.unsettled.is_none()
+            && self.sharing.is_none()
+            && self.shadow.renews(access, self.atomic_time, &self.clocks)
+    }
+
     /// An access to memory, plain or atomic.
     #[inline]
     pub fn access(&mut self, access: &Access, world: &World) {
@@ -149,8 +160,15 @@ impl Watch {
         kind == Kind::Rmw && self.fallible.contains(task)
     }
 
+    // The event in parts, which travel in registers: otherwise it would be put together in memory whether or not it is
+    // looked at here.
     #[inline(never)]
-    fn attend(&mut self, event: &Event, world: &World) {
+    fn attend(&mut self, task: TaskId, index: u32, plain: Plain, world: &World) {
+        self.follow(&PlainEvent { task, index, plain }.event(), world);
+    }
+
+    #[inline]
+    fn follow(&mut self, event: &Event, world: &World) {
         let Event { task, op, .. } = *event;
         if self.prepare(task, op.kind, op.order, world) {
             self.postpone(*event);
@@ -191,20 +209,24 @@ impl Analysis for Watch {
 
     fn event(&mut self, event: &Event, world: &World) {
         self.fingerprint.event(event, world);
-        self.attend(event, world);
+        self.follow(event, world);
     }
 
     #[inline(always)]
     fn plain(&mut self, event: PlainEvent, world: &World) {
         self.fingerprint.plain(event, world);
-        if self.lock_order.is_some() || self.recorder.is_some() {
-            return self.attend(&event.event(), world);
+        let PlainEvent { task, index, plain } = event;
+        let closely = self.lock_order.is_some()
+            || self.recorder.is_some()
+            || self.unsettled.is_some()
+            || plain.kind == Kind::Rmw && self.fallible.contains(task);
+        if !closely && let Some(time) = self.clocks.at_once(event, world) {
+            self.shadow.moved();
+            // Whose access is atomic has just had its event; and only atomics have another order.
+            self.atomic_time = time;
+            self.weak_orders |= plain.order != Order::SeqCst;
+            return;
         }
-        let PlainEvent { task, plain, .. } = event;
-        if self.prepare(task, plain.kind, plain.order, world) {
-            self.postpone(event.event());
-        } else {
-            self.clocks.plain(event, world);
-        }
+        self.attend(task, index, plain, world);
     }
 }

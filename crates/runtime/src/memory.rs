@@ -107,6 +107,7 @@ unsafe extern "C" fn posix_memalign_(result: *mut usize, align: usize, size: usi
     0
 }
 
+/// Libc gives back nothing many times when a thread ends.
 unsafe extern "C" fn free_(block: usize, pc: usize) {
     if block == 0 {
         return;
@@ -115,6 +116,11 @@ unsafe extern "C" fn free_(block: usize, pc: usize) {
         // SAFETY: as above.
         return unsafe { __libc_free(block) };
     }
+    give_back(block, pc);
+}
+
+#[inline(never)]
+fn give_back(block: usize, pc: usize) {
     for raw in freed(block, pc) {
         // SAFETY: libc has given it out, and nobody uses it any more.
         unsafe { __libc_free(raw) };

@@ -26,8 +26,11 @@ fn magic(what: What) -> &'static str {
 
 /// Puts the envelope around `content`.
 pub(crate) fn seal(what: What, version: u16, note: &[String], content: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    out.extend_from_slice(format!("{}{version}\n", magic(what)).as_bytes());
+    let room = |line: &String| line.len() + 1;
+    let mut out = Vec::with_capacity(HEAD_MAX + note.iter().map(room).sum::<usize>() + content.len());
+    out.extend_from_slice(magic(what).as_bytes());
+    decimal(version, &mut out);
+    out.push(b'\n');
     for line in note {
         // One line each, and never the byte that ends the note.
         let clean = line.chars().map(|c| if c.is_control() { ' ' } else { c });
@@ -41,6 +44,17 @@ pub(crate) fn seal(what: What, version: u16, note: &[String], content: &[u8]) ->
     out.extend_from_slice(&crc);
     out.extend_from_slice(content);
     out
+}
+
+/// Bytes around note and content, at most.
+const HEAD_MAX: usize = 32;
+
+/// Formatting would take longer than all the rest of a report.
+fn decimal(number: u16, out: &mut Vec<u8>) {
+    if number >= 10 {
+        decimal(number / 10, out);
+    }
+    out.push(b'0' + (number % 10) as u8);
 }
 
 /// Version and content of what is in the envelope. `readable` says whether a version is.

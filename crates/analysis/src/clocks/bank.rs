@@ -122,6 +122,39 @@ impl Bank {
         self.lanes == LANES
     }
 
+    /// All rows, while each is one group of lanes: the columns only grow in number, and there have never been more.
+    #[inline(always)]
+    fn narrow(&mut self) -> &mut [[i32; LANES]] {
+        debug_assert!(self.is_narrow() && self.stride == LANES);
+        self.times.as_chunks_mut().0
+    }
+
+    /// While rows are narrow: `task`, whose clock `own` is, joins `other`, leaves what it knows there, and begins its
+    /// next time. All in whole rows, since a row of which a part has just been written is waited for.
+    #[inline(always)]
+    pub(crate) fn exchange(&mut self, own: Row, other: Row, task: TaskId) {
+        let rows = self.narrow();
+        let both = later(rows[own.0 as usize], rows[other.0 as usize]);
+        rows[other.0 as usize] = both;
+        rows[own.0 as usize] = next(both, task);
+    }
+
+    /// While rows are narrow: the same, and nothing is learned.
+    #[inline(always)]
+    pub(crate) fn leave(&mut self, own: Row, other: Row, task: TaskId) {
+        let rows = self.narrow();
+        let known = rows[own.0 as usize];
+        rows[other.0 as usize] = known;
+        rows[own.0 as usize] = next(known, task);
+    }
+
+    /// While rows are narrow: as [`Bank::join`].
+    #[inline(always)]
+    pub(crate) fn learn(&mut self, own: Row, other: Row) {
+        let rows = self.narrow();
+        rows[own.0 as usize] = later(rows[own.0 as usize], rows[other.0 as usize]);
+    }
+
     #[inline]
     fn two(&mut self, into: Row, from: Row) -> (&mut [[i32; LANES]], &[[i32; LANES]]) {
         let (into, from) = (into.0 as usize * self.stride, from.0 as usize * self.stride);
@@ -144,9 +177,7 @@ impl Bank {
         }
         let (into, from) = self.two(into, from);
         for (into, from) in into.iter_mut().zip(from) {
-            // Whole arrays in and out: written in place, the loop is unrolled before it is vectorized.
-            let (a, b) = (*into, *from);
-            *into = core::array::from_fn(|lane| a[lane].max(b[lane]));
+            *into = later(*into, *from);
         }
     }
 
@@ -161,6 +192,22 @@ impl Bank {
             *into = *from;
         }
     }
+}
+
+/// The later of both, column by column. Whole arrays in and out: written in place, the loop is unrolled before it is
+/// vectorized.
+#[inline(always)]
+fn later(one: [i32; LANES], other: [i32; LANES]) -> [i32; LANES] {
+    core::array::from_fn(|lane| one[lane].max(other[lane]))
+}
+
+/// The time of `task` is one later.
+#[inline(always)]
+fn next(mut row: [i32; LANES], task: TaskId) -> [i32; LANES] {
+    for (lane, time) in row.iter_mut().enumerate() {
+        *time += i32::from(lane as u32 == task.0);
+    }
+    row
 }
 
 #[cfg(test)]

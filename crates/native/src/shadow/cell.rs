@@ -10,7 +10,7 @@ use core::arch::asm;
 use core::arch::x86_64::{
     __m128i, _mm_and_si128, _mm_cmpeq_epi32, _mm_load_si128, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi32,
 };
-use raddle_analysis::clocks::Epoch;
+use raddle_analysis::clocks::{Clocks, Epoch};
 use raddle_model::{SiteId, TaskId};
 
 /// Bytes that a cell is about.
@@ -212,6 +212,30 @@ impl Cell {
             & key.covers(old)
             & (time <= heard[task.index()])
             & (replaced & (self.sites[home] == site));
+        if can {
+            self.keys[home] = key;
+        }
+        can
+    }
+
+    /// The same, for an access to the very same bytes in the very same way as the record at home.
+    #[inline(always)]
+    pub(super) fn again(
+        &mut self,
+        key: Key,
+        offset: usize,
+        site: SiteId,
+        task: TaskId,
+        clocks: &Clocks,
+    ) -> bool {
+        let home = Key::home(offset);
+        let old = self.keys[home];
+        let others = (1..RECORDS).fold(0, |others, by| others | self.keys[home ^ by].0);
+        let can = (old.0 ^ key.0) as u16 == 0
+            && self.sites[home] == site
+            && others & key.0 & MASK == 0
+            && (key.0 & WRITE != 0 || old.same_task(key))
+            && clocks.before(old.epoch(), task);
         if can {
             self.keys[home] = key;
         }

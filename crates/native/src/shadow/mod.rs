@@ -220,6 +220,20 @@ impl Shadow {
         page.0[address % PAGE / GRANULE].has::<WRITE>(key, offset, site)
     }
 
+    /// Notes an access to as many bytes as a number has, if all that it does is to take the place of one like it.
+    /// Otherwise nothing has happened. As with [`Shadow::has`] nothing else need be asked.
+    #[inline(always)]
+    pub fn renews(&mut self, access: &Access, time: i32, clocks: &Clocks) -> bool {
+        let Access { address, size, how, task, site, .. } = *access;
+        if size > GRANULE {
+            return false;
+        }
+        let Some(page) = self.pages.near_mut(address, size) else { return false };
+        let offset = address & (GRANULE - size);
+        let key = Key::new(Key::of(task, time), offset, size, how);
+        page.0[address % PAGE / GRANULE].again(key, offset, site, task, clocks)
+    }
+
     /// Notes an access at a time of its task's clock, and tells of the records that nothing orders before it.
     #[inline]
     pub fn access(&mut self, access: &Access, time: i32, clocks: &Clocks, findings: &mut Findings) {
@@ -289,6 +303,7 @@ impl Shadow {
         true
     }
 
+    #[inline(never)]
     fn access_cells(&mut self, access: &Access, time: i32, clocks: &Clocks, findings: &mut Findings) {
         let Access { address, size, how, task, .. } = *access;
         let site = access.kept_site();

@@ -27,7 +27,34 @@ impl Misfit {
 }
 
 pub(crate) fn bytes(value: &impl serde::Serialize) -> Vec<u8> {
-    postcard::to_allocvec(value).expect("raddle bug: writing to memory failed")
+    let memory = Memory(Vec::with_capacity(ROOM));
+    postcard::serialize_with_flavor(value, memory).expect("raddle bug: writing to memory failed")
+}
+
+/// Most of what is written is the report of a run, which has fewer bytes: it is not to grow one by one.
+const ROOM: usize = 128;
+
+/// Where the bytes go.
+struct Memory(Vec<u8>);
+
+impl postcard::ser_flavors::Flavor for Memory {
+    type Output = Vec<u8>;
+
+    #[inline]
+    fn try_extend(&mut self, data: &[u8]) -> postcard::Result<()> {
+        self.0.extend_from_slice(data);
+        Ok(())
+    }
+
+    #[inline]
+    fn try_push(&mut self, data: u8) -> postcard::Result<()> {
+        self.0.push(data);
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<Vec<u8>> {
+        Ok(self.0)
+    }
 }
 
 /// An enum with the model's variants and conversions both ways. The match is exhaustive, so a

@@ -1,0 +1,40 @@
+//! The straight way into the engine, for plain operations while nothing is unusual. That is found out where it changes,
+//! so that a step asks in a few instructions what `run::arrive` looks at one by one.
+
+use crate::deferred;
+use crate::run::{GLANCE, Run};
+use raddle_engine::Next;
+use raddle_model::{Plain, TaskId};
+
+impl Run {
+    /// Finds out whether tasks may go straight to the engine.
+    pub(crate) fn look_around(&mut self) {
+        self.straight = !self.choice_ahead && self.beginning == 0 && !self.calls.wanted;
+    }
+
+    /// The task has come to its first operation, if it has not been told before. Whom to go on with then.
+    pub(crate) fn arrived(&mut self, task: TaskId) -> Option<TaskId> {
+        let maker = self.threads[task.index()].maker.take();
+        if maker.is_some() {
+            self.beginning -= 1;
+            self.look_around();
+        }
+        maker
+    }
+
+    /// The running task comes to a plain operation, and who goes on is a toss. None if it is not as simple.
+    #[inline(always)]
+    pub(crate) fn toss(&mut self, plain: Plain) -> Option<Next> {
+        let me = self.running;
+        let simple = self.engine.is_blind()
+            && self.straight
+            && !deferred::is_pending()
+            && self.engine.is_point_at(plain.kind, plain.site);
+        if !simple {
+            return None;
+        }
+        crate::server::beat(me, plain.site);
+        GLANCE.rest();
+        Some(self.engine.arrive_blindly(me, plain))
+    }
+}
