@@ -55,10 +55,11 @@ impl<'a> Names<'a> {
         self.objects.get(&id).map_or("nothing", String::as_str)
     }
 
-    /// What a parked task waits for, if it has looked at something from the same place just before: files, or a word.
+    /// What a parked task waits for, if it has looked at something from the same place just before: files, or a word. It may
+    /// have been woken since, and have found that another was quicker.
     pub(crate) fn awaited(&self, task: TaskId, park: &Op) -> Option<String> {
         let before = self.story.trace.events.iter().rev().filter(|event| event.task == task);
-        let looked = before.take_while(|event| event.op.site == park.site && event.op.kind != Kind::Park);
+        let looked = before.take_while(|event| event.op.site == park.site);
         let mut objects: Vec<&str> = Vec::new();
         for event in looked.filter(|event| self.objects.contains_key(&event.op.object)) {
             let object = self.object(event.op.object);

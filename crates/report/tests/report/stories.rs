@@ -40,10 +40,13 @@ pub(crate) fn files() -> Story {
     run.go(a, Kind::Rmw, left, 12);
     run.go(a, Kind::Rmw, right, 12);
     run.go(b, Kind::Rmw, other, 20);
-    for (task, line) in [(a, 12), (b, 21)] {
-        let token = run.token(task);
-        run.about(task, Kind::Park, token, line);
-    }
+    let token = run.token(a);
+    run.go(b, Kind::Unpark, token, 20);
+    // In vain: it waits for the same again.
+    run.go(a, Kind::Park, token, 12);
+    run.about(a, Kind::Park, token, 12);
+    let token = run.token(b);
+    run.about(b, Kind::Park, token, 21);
     let joined = run.task(a);
     run.about(MAIN, Kind::Join, joined, 33);
     let message = "main waits for main/0 to exit; main/0 is parked and nobody unparks it; \

@@ -65,43 +65,45 @@ fn who_waits_for_files() {
     check(
         &stories::files(),
         expect![[r#"
-        deadlock: main waits for main/0 to exit; main/0 waits for file#2, file#3 and nobody wakes it; main/1 is parked and
-            nobody unparks it
-        found by random, seed 0, run 17
+            deadlock: main waits for main/0 to exit; main/0 waits for file#2, file#3 and nobody wakes it; main/1 is parked and
+                nobody unparks it
+            found by random, seed 0, run 17
 
-          main    src/bank.rs:33:9 in bank::transfer
-            33 │ let step33 = self.accounts.lock().unwrap();
-          main/0  src/bank.rs:12:9 in bank::transfer
-            12 │ let step12 = self.accounts.lock().unwrap();
-          main/1  src/bank.rs:21:9 in bank::transfer
-            21 │ let step21 = self.accounts.lock().unwrap();
+              main    src/bank.rs:33:9 in bank::transfer
+                33 │ let step33 = self.accounts.lock().unwrap();
+              main/0  src/bank.rs:12:9 in bank::transfer
+                12 │ let step12 = self.accounts.lock().unwrap();
+              main/1  src/bank.rs:21:9 in bank::transfer
+                21 │ let step21 = self.accounts.lock().unwrap();
 
-           step │ main                     │ main/0                 │ main/1
-        ────────┼──────────────────────────┼────────────────────────┼────────────────────────
-              0 │ spawn main/0  bank.rs:30 │                        │
-              1 │ spawn main/1  bank.rs:31 │                        │
-         ›    2 │                          │ use file#1  bank.rs:14 │
-              3 │                          │ use file#2  bank.rs:12 │
-              4 │                          │ use file#3  bank.rs:12 │
-         ›    5 │                          │                        │ use file#1  bank.rs:20
-         ×      │ join main/0   bank.rs:33 │                        │
-         ×      │                          │ park        bank.rs:12 │
-         ×      │                          │                        │ park        bank.rs:21
-         › switch   × waits for ever
+               step │ main                     │ main/0                 │ main/1
+            ────────┼──────────────────────────┼────────────────────────┼───────────────────────────
+                  0 │ spawn main/0  bank.rs:30 │                        │
+                  1 │ spawn main/1  bank.rs:31 │                        │
+             ›    2 │                          │ use file#1  bank.rs:14 │
+                  3 │                          │ use file#2  bank.rs:12 │
+                  4 │                          │ use file#3  bank.rs:12 │
+             ›    5 │                          │                        │ use file#1     bank.rs:20
+                  6 │                          │                        │ unpark main/0  bank.rs:20
+             ›    7 │                          │ park        bank.rs:12 │
+             ×      │ join main/0   bank.rs:33 │                        │
+             ×      │                          │ park        bank.rs:12 │
+             ×      │                          │                        │ park           bank.rs:21
+             › switch   × waits for ever
 
-        at the end
-          main    waits for main/0 to exit                   bank.rs:33
-          main/0  waits for file#2, file#3; nobody wakes it  bank.rs:12
-          main/1  is parked; nobody unparks it               bank.rs:21
+            at the end
+              main    waits for main/0 to exit                   bank.rs:33
+              main/0  waits for file#2, file#3; nobody wakes it  bank.rs:12
+              main/1  is parked; nobody unparks it               bank.rs:21
 
-        objects, and where each was first used
-          file#1  src/bank.rs:14:9
-          file#2  src/bank.rs:12:9
-          file#3  src/bank.rs:12:9
+            objects, and where each was first used
+              file#1  src/bank.rs:14:9
+              file#2  src/bank.rs:12:9
+              file#3  src/bank.rs:12:9
 
-          raddle replay raddle-out/deadlock-17.raddle
-          raddle minimize raddle-out/deadlock-17.raddle
-    "#]],
+              raddle replay raddle-out/deadlock-17.raddle
+              raddle minimize raddle-out/deadlock-17.raddle
+        "#]],
     );
 }
 
