@@ -168,9 +168,11 @@ impl Process {
         std::fs::write(&stdin, &program.stdin).map_err(io_error("no temporary file"))?;
         let listener = UnixListener::bind(&socket).map_err(io_error("no socket for the program"))?;
         // In memory: a run that writes is undone by truncating them.
-        let memory = |name: &str| memfd_create(name, MemfdFlags::CLOEXEC).map(File::from);
-        let [stdout, stderr] = ["raddle-stdout", "raddle-stderr"].map(memory);
-        let (stdout, stderr) = (|| Ok((stdout?, stderr?)))().map_err(io_error("no file in memory"))?;
+        let memory = |name: &str| -> Result<File, TargetError> {
+            let file = memfd_create(name, MemfdFlags::CLOEXEC).map(File::from);
+            file.map_err(|cause| io_error("no file in memory")(cause.into()))
+        };
+        let (stdout, stderr) = (memory("raddle-stdout")?, memory("raddle-stderr")?);
         let given = |file: &File| file.try_clone().map_err(io_error("no file in memory"));
         let text = |text: &'static CStr| text.to_str().expect("ASCII");
         let mut command = Command::new(&program.path);
