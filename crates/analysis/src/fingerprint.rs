@@ -87,6 +87,20 @@ pub struct Hashing<R> {
     recipe: PhantomData<R>,
 }
 
+impl<R> Clone for Hashing<R> {
+    fn clone(&self) -> Hashing<R> {
+        let Hashing { total, tasks, objects, recipe } = self;
+        Hashing { total: *total, tasks: tasks.clone(), objects: objects.clone(), recipe: *recipe }
+    }
+
+    /// In the memory that is there.
+    fn clone_from(&mut self, other: &Hashing<R>) {
+        self.total = other.total;
+        self.tasks.clone_from(&other.tasks);
+        self.objects.clone_from(&other.objects);
+    }
+}
+
 impl<R: Recipe> Hashing<R> {
     /// The fingerprint of the events so far.
     pub fn value(&self) -> u128 {

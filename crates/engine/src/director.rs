@@ -7,6 +7,7 @@
 
 use crate::check::Check;
 use crate::deadlock;
+use crate::rote::Rote;
 use crate::search::Search;
 use crate::spin::Spin;
 use crate::time::Time;
@@ -64,6 +65,8 @@ pub struct Engine<P, A> {
     pub(crate) fingerprint: u128,
     // What a search wants to know of its runs.
     pub(crate) search: Search,
+    // What its next run need not find out again.
+    pub(crate) rote: Rote,
 }
 
 impl<P: Policy, A: Analysis> Engine<P, A> {
@@ -91,6 +94,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             repeats: false,
             fingerprint: 0,
             search: Search::default(),
+            rote: Rote::default(),
         }
     }
 
@@ -116,6 +120,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.repeats = plan.tail == Tail::None;
         self.fingerprint = plan.prefix.fingerprint;
         self.search.begin(&plan.tail, &mut self.world);
+        self.rote.begin(plan);
         self.look_around();
     }
 
@@ -130,9 +135,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         &self.world
     }
 
-    /// The same, for registering objects.
+    /// The same, for what is no operation and yet changes it.
     #[inline]
     pub fn world_mut(&mut self) -> &mut World {
+        self.leave_rote();
         &mut self.world
     }
 
@@ -209,6 +215,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// The same for a run of a search, which keeps its events itself; once for each run. The memory of the run
     /// before is used again. The schedule is left out: a search knows its steps, and what is worth a look is run again.
     pub fn write_search_trace(&mut self, trace: &mut Trace) {
+        self.end_rote();
         self.search.hand_over(trace, &mut self.world, self.spin.used);
         let Trace { pending, names, parents, .. } = trace;
         pending.clear();
@@ -257,6 +264,13 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     #[inline(never)]
     pub(crate) fn announce_with_care(&mut self, task: TaskId, op: Op) {
+        self.announce_by_rote(task, op.plain());
+        if !self.is_led() {
+            self.announce_truly(task, op);
+        }
+    }
+
+    fn announce_truly(&mut self, task: TaskId, op: Op) {
         self.spin.settle(&mut self.world);
         if op.mode != Mode::Block && matches!(op.kind, Kind::Lock | Kind::ReadLock | Kind::WriteLock) {
             self.saw_try = true;
@@ -268,6 +282,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// The running task has come between another and what that was about to do: it does `op` instead.
     pub fn amend(&mut self, task: TaskId, op: Op) {
+        self.leave_rote();
         self.spin.settle(&mut self.world);
         self.spin.let_go(task, &mut self.world);
         if !self.world.amend(task, op) {
@@ -288,15 +303,21 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     pub fn arrive(&mut self, task: TaskId, op: Op) -> Next {
         match op.plain() {
             Some(plain) if self.is_blind() => self.arrive_blindly(task, plain),
-            Some(plain) => self.arrive_plain(task, plain),
+            Some(plain) => self.arrive_in_writing(task, plain),
             None if op.kind == Kind::End => self.arrive_at_end(task, op.site),
-            None => self.arrive_with_care(task, op),
+            None => {
+                self.leave_rote();
+                self.arrive_with_care(task, op)
+            }
         }
     }
 
     #[inline(never)]
     pub(crate) fn arrive_with_care(&mut self, task: TaskId, op: Op) -> Next {
-        self.announce_with_care(task, op);
+        if self.has_strayed() {
+            return Next::Over;
+        }
+        self.announce_truly(task, op);
         self.schedule_next()
     }
 
@@ -311,6 +332,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     #[inline(never)]
     pub(crate) fn perform_with_care(&mut self, task: TaskId, op: Op) -> Outcome {
+        self.leave_rote();
+        if self.has_strayed() {
+            return Outcome::Done;
+        }
         self.quiet += 1;
         self.spin.settle(&mut self.world);
         self.world.announce(task, op);
@@ -321,6 +346,9 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     #[inline(never)]
     pub(crate) fn spawn_with_care(&mut self, parent: TaskId, site: SiteId) -> TaskId {
+        if self.is_led() {
+            return self.spawn_by_rote(parent, site);
+        }
         match self.perform_with_care(parent, Op::new(Kind::Spawn, ObjectId::NONE, site)) {
             Outcome::Spawned(child) => child,
             other => panic!("raddle bug: a spawn gave {other:?}"),
@@ -329,6 +357,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// A value below `arity`, chosen by the policy.
     pub fn choose(&mut self, task: TaskId, arity: u32, site: SiteId) -> u32 {
+        self.leave_rote();
+        if self.has_strayed() {
+            return 0;
+        }
         let choice = Choice { kind: Kind::Choose, arity, object: ObjectId::NONE, site };
         let value = self.decide(&choice);
         self.spin.settle(&mut self.world);
@@ -340,6 +372,9 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// The task's last store or read-modify-write left the value as it was.
     pub fn unchanged(&mut self, object: ObjectId) {
+        if self.unchanged_by_rote(object) {
+            return;
+        }
         self.world.unchanged(object);
         if let Some(task) = self.current {
             self.spin.unchanged(task, object, &mut self.world);
@@ -349,6 +384,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// What the task's clock says, in nanoseconds since the run began.
     pub fn now(&mut self, task: TaskId) -> u64 {
+        self.leave_rote();
         let now = self.time.now(task);
         self.look_around();
         now
@@ -356,6 +392,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// A bug was found. The first one counts. In a search the run may go on without its task.
     pub fn fail(&mut self, failure: Failure) {
+        self.leave_rote();
         if self.verdict.is_none() && !self.search.postpones(&failure) {
             self.verdict = Some(Verdict::Failed(failure));
         }
@@ -364,6 +401,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// A bug was found after which nothing of the program can go on.
     pub fn crash(&mut self, failure: Failure) {
+        self.leave_rote();
         if self.verdict.is_none() {
             self.search.cut = true;
             self.verdict = Some(Verdict::Failed(self.search.first_or(failure)));

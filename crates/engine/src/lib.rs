@@ -12,6 +12,7 @@ mod deadlock;
 mod director;
 mod quick;
 mod restrict;
+mod rote;
 mod search;
 mod spin;
 mod time;

@@ -22,7 +22,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             && !self.time.is_active()
             && !self.spin.is_alert()
             && !self.search.is_alert()
-            && !self.check.is_active();
+            && !self.check.is_active()
+            && !self.is_led();
         self.calm_until = if calm { self.steps_max } else { 0 };
         let blind = self.world.tasks().len() <= 64 && self.policy.is_blind();
         self.blind_until = if blind { self.calm_until } else { 0 };
@@ -80,7 +81,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[inline(always)]
     pub fn arrive_plain(&mut self, task: TaskId, plain: Plain) -> Next {
         if self.steps >= self.calm_until {
-            return self.arrive_with_care(task, plain.op());
+            return self.arrive_slowly(task, plain.kind, plain.object, plain);
         }
         self.quiet = 0;
         let others = self.world.enabled_tasks();
@@ -120,6 +121,9 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if self.steps >= self.calm_until {
             return self.announce_with_care(task, plain.op());
         }
+        if self.rote.is_on() {
+            self.announce_by_rote(task, Some(plain));
+        }
         if !self.world.announce_plain::<false>(task, plain) && !self.world.is_owned_by_one_that_can(plain) {
             self.blocked(task);
         }
@@ -140,6 +144,9 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if child.0 >= 64 {
             self.look_around();
         }
+        if self.rote.is_on() {
+            self.write_spawn(parent, site, child);
+        }
         child
     }
 
@@ -148,12 +155,13 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     pub fn arrive_at_exit(&mut self, task: TaskId, site: SiteId) -> Next {
         let object = self.world.task(task).object;
         let plain = Plain { kind: Kind::Exit, touch: Touch::Exit, order: Order::SeqCst, object, site };
-        if self.is_blind() { self.arrive_blindly(task, plain) } else { self.arrive_plain(task, plain) }
+        if self.is_blind() { self.arrive_blindly(task, plain) } else { self.arrive_in_writing(task, plain) }
     }
 
     /// As [`Engine::arrive`], for the end of the process.
     #[inline]
     pub fn arrive_at_end(&mut self, task: TaskId, site: SiteId) -> Next {
+        self.leave_rote();
         let others = self.world.enabled_tasks();
         let alone = self.steps < self.calm_until && others.is_empty();
         // A blind policy need not be asked: there is nothing to choose.

@@ -63,6 +63,13 @@ impl<T> Rows<T> {
         &self.rows[..self.len]
     }
 
+    /// Takes a list back that was handed over, and goes on behind its first `len` rows.
+    fn take_back(&mut self, other: &mut Vec<T>, len: usize) {
+        core::mem::swap(&mut self.rows, other);
+        assert!(len <= self.rows.len(), "raddle bug: a log that is taken back is not the last one");
+        self.len = len;
+    }
+
     /// Hands the list over for the memory of another.
     fn swap(&mut self, other: &mut Vec<T>) {
         self.rows.truncate(self.len);
@@ -92,6 +99,11 @@ impl Search {
         }
     }
 
+    /// Whether the run is one of a search.
+    pub(crate) fn is_active(&self) -> bool {
+        self.active
+    }
+
     /// Whether somebody has failed or timed out in a run of a search: only then it matters to who can be picked.
     #[inline]
     pub(crate) fn is_alert(&self) -> bool {
@@ -102,6 +114,29 @@ impl Search {
     #[inline]
     pub(crate) fn progress(&self) -> (usize, usize) {
         (self.picks.len, self.chosen.len())
+    }
+
+    /// Number of events so far.
+    pub(crate) fn events(&self) -> usize {
+        self.events.len
+    }
+
+    /// Who was picked at a point.
+    pub(crate) fn picked(&self, pick: usize) -> TaskId {
+        self.events.as_slice()[self.picks.as_slice()[pick].event as usize].task
+    }
+
+    /// Begins with the first rows of the log that was handed over last. There were no choices, failures or time-outs
+    /// among them.
+    pub(crate) fn take_back(&mut self, trace: &mut Trace, picks: usize, events: usize) {
+        self.picks.take_back(&mut trace.log.picks, picks);
+        self.events.take_back(&mut trace.events, events);
+        self.chosen.clear();
+        self.failure = None;
+        self.stopped.clear();
+        self.timeouts.clear();
+        self.held_back = false;
+        self.cut = false;
     }
 
     /// A scheduling point.

@@ -73,6 +73,15 @@ impl Spin {
         self.used = false;
     }
 
+    /// Makes another equal to this one. Nobody may be parked or stuck.
+    pub(crate) fn copy_to(&self, other: &mut Spin) {
+        debug_assert!(!self.alert && self.unsettled.is_none(), "raddle bug: who spins is kept");
+        other.begin(self.active);
+        other.laps_max = self.laps_max;
+        other.states.clone_from(&self.states);
+        other.used = self.used;
+    }
+
     /// So many equal laps are no spinning yet.
     pub(crate) fn tolerate(&mut self, laps: u32) {
         self.laps_max = laps;

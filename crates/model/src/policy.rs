@@ -140,6 +140,13 @@ pub trait Policy {
     /// Forgets the run, and begins another that differs in its seed only.
     fn restart(&mut self, seed: u64);
 
+    /// Goes on, at the beginning of a run, as if so many points of a search's steps had passed. There was nothing to
+    /// choose at them.
+    fn skip(&mut self, points: usize) {
+        let _ = points;
+        unreachable!("raddle bug: points of a run are left out that is no search's");
+    }
+
     /// Whether [`Policy::reseed`] may be asked now. Never where a pick hung on the seed: there must have been main alone
     /// to pick so far, and nothing to choose.
     fn can_reseed(&self) -> bool {
@@ -175,6 +182,9 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     }
     fn restart(&mut self, seed: u64) {
         (**self).restart(seed);
+    }
+    fn skip(&mut self, points: usize) {
+        (**self).skip(points);
     }
     fn can_reseed(&self) -> bool {
         (**self).can_reseed()

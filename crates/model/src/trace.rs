@@ -101,6 +101,20 @@ pub trait Analysis {
     fn plain(&mut self, event: PlainEvent, world: &World) {
         self.event(&event.event(), world);
     }
+    /// Whether [`Analysis::keep`] may be asked now.
+    fn can_keep(&self) -> bool {
+        false
+    }
+    /// Keeps what it is now in this place, over what was kept there before.
+    fn keep(&mut self, place: usize) {
+        let _ = place;
+        unreachable!("raddle bug: an analysis that keeps nothing is to keep what it is");
+    }
+    /// Becomes what was kept in a place.
+    fn recall(&mut self, place: usize) {
+        let _ = place;
+        unreachable!("raddle bug: an analysis that keeps nothing is to become what it was");
+    }
 }
 
 impl Analysis for () {

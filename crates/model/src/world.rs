@@ -29,7 +29,7 @@ pub enum Life {
 }
 
 /// A task.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Task {
     /// What it is about to do; meaningful while [`Life::Pending`].
     pub op: Op,
@@ -127,6 +127,23 @@ impl World {
     /// What each object was when it was registered; nothing unless that was to be remembered.
     pub fn first_states(&self) -> &[State] {
         &self.first_states
+    }
+
+    /// Takes the first `count` of them back from where they were handed over to.
+    pub fn take_back_first_states(&mut self, other: &mut Vec<State>, count: usize) {
+        core::mem::swap(&mut self.first_states, other);
+        self.first_states.truncate(count);
+    }
+
+    /// Makes another equal to this one in the memory that it has, but for what its objects were at first.
+    pub fn copy_to(&self, other: &mut World) {
+        let World { tasks, objects, enabled, live, spurious_max, first_states: _, remembers } = self;
+        other.tasks.clone_from(tasks);
+        other.objects.clone_from(objects);
+        other.enabled.clone_from(enabled);
+        other.live.clone_from(live);
+        other.spurious_max = *spurious_max;
+        other.remembers = *remembers;
     }
 
     /// Hands them over for other memory.

@@ -218,6 +218,10 @@ impl Policy for Planned {
         each!(&mut self.tail, policy => policy.restart(seed), ());
     }
 
+    fn skip(&mut self, points: usize) {
+        each!(&mut self.tail, policy => policy.skip(points), ());
+    }
+
     fn can_reseed(&self) -> bool {
         self.position == 0 && each!(&self.tail, policy => policy.can_reseed(), true)
     }

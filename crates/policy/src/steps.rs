@@ -170,6 +170,10 @@ impl Policy for Stepwise {
         Err(self.diverged(format!("{left} more steps"), String::from("the end of the run")))
     }
 
+    fn skip(&mut self, points: usize) {
+        self.position = points;
+    }
+
     fn restart(&mut self, seed: u64) {
         self.rng.reseed(seed);
         self.dice = dice(seed);

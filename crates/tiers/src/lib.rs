@@ -38,6 +38,12 @@ pub const SWEEPS: &[Sweep] = &[
     sweep("lock_programs", 200, 4_000, "random programs whose lock cycles are compared with deadlocks"),
     sweep("hapset_programs", 2_000, 50_000, "random programs whose HaPSets are recomputed by definition"),
     sweep("hapset_searches", 150, 3_000, "random small programs searched by hapset, against enumeration"),
+    sweep(
+        "rote_programs",
+        40,
+        1_500,
+        "random programs searched by rote and with every run from its beginning",
+    ),
     sweep("ok_runs", 1_000, 10_000, "runs of each correct program, per strategy, without a report"),
     sweep("shadow_runs", 3_000, 100_000, "random sequences of accesses, beside a model that keeps all"),
     sweep("shadow_pages", 300, 20_000, "random sequences of large ranges, page by page and cell by cell"),

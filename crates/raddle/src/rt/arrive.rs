@@ -3,9 +3,11 @@
 
 use super::panics::RunOver;
 use super::switch::{Context, switch};
+use super::watch::Watch;
 use super::{LATE_OPERATIONS_MAX, Rt, Run};
-use raddle_engine::Next;
+use raddle_engine::{Engine, Next};
 use raddle_model::{Kind, Mode, ObjectId, Op, Order, Outcome, Plain, SiteId, Touch};
+use raddle_policy::Planned;
 use std::panic::resume_unwind;
 use std::ptr;
 
@@ -18,12 +20,13 @@ impl Rt {
         let Some(Plain { kind, touch, order, object, site }) = op.plain() else {
             return self.arrive_otherwise(op);
         };
+        let calls = self.with(|run| run.calls);
         let way = match kind {
-            Kind::Load => self.read(kind, order, object, site),
-            Kind::Store | Kind::Rmw => self.write(kind, order, object, site),
-            Kind::Lock => self.take(order, object, site),
-            Kind::Join => self.join(order, object, site),
-            Kind::Unlock => self.give(order, object, site),
+            Kind::Load => (calls.read)(self, kind, order, object, site),
+            Kind::Store | Kind::Rmw => (calls.write)(self, kind, order, object, site),
+            Kind::Lock => (calls.take)(self, kind, order, object, site),
+            Kind::Join => (calls.join)(self, kind, order, object, site),
+            Kind::Unlock => (calls.give)(self, kind, order, object, site),
             _ => self.access_cell(kind, touch, order, object, site),
         };
         if way.is_some() {
@@ -41,42 +44,60 @@ impl Rt {
     // Each of these says who goes on, if the task must wait for its turn; if not, the operation has been
     // done.
 
-    #[inline(never)]
-    fn read(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
-        self.arrive_plainly(Plain { kind, touch: Touch::Read, order, object, site })
+    fn read<const SEARCH: bool>(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.arrive_plainly::<SEARCH>(Plain { kind, touch: Touch::Read, order, object, site })
     }
 
-    #[inline(never)]
-    fn write(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
-        self.arrive_plainly(Plain { kind, touch: Touch::Write, order, object, site })
+    fn write<const SEARCH: bool>(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.arrive_plainly::<SEARCH>(Plain { kind, touch: Touch::Write, order, object, site })
     }
 
-    #[inline(never)]
-    fn take(self, order: Order, object: ObjectId, site: SiteId) -> Way {
-        self.arrive_plainly(Plain { kind: Kind::Lock, touch: Touch::Take, order, object, site })
+    fn take<const SEARCH: bool>(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.arrive_plainly::<SEARCH>(Plain { kind: Kind::Lock, touch: Touch::Take, order, object, site })
     }
 
-    #[inline(never)]
-    fn join(self, order: Order, object: ObjectId, site: SiteId) -> Way {
-        self.arrive_plainly(Plain { kind: Kind::Join, touch: Touch::Join, order, object, site })
+    fn join<const SEARCH: bool>(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.arrive_plainly::<SEARCH>(Plain { kind: Kind::Join, touch: Touch::Join, order, object, site })
     }
 
+    fn give<const SEARCH: bool>(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.arrive_quietly::<SEARCH>(Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site })
+    }
+
+    /// A point of a run that is led by the one before it.
+    fn go_by_rote(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        // SAFETY: as in `with`, of which this is a part that must not be called out of line.
+        let run = unsafe { &mut *self.0 };
+        if run.is_special() || !run.engine.is_led() {
+            return self.leave_rote(kind, order, object, site);
+        }
+        run.beat_at(site);
+        let me = run.running;
+        let next = run.engine.arrive_by_rote(me, kind, object, site);
+        if next == Next::Run(me) { Way::NONE } else { run.hand_over(next) }
+    }
+
+    /// The same for a task that was just made, and for the first point at which the run is led no more.
     #[inline(never)]
-    fn give(self, order: Order, object: ObjectId, site: SiteId) -> Way {
-        self.arrive_quietly(Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site })
+    fn leave_rote(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.with(|run| run.calls = Calls::of(&run.engine));
+        let plain = Op::new(kind, object, site).order(order).plain();
+        self.arrive_plainly::<true>(
+            plain.expect("raddle bug: a point that is not plain was called as if it were"),
+        )
     }
 
     #[inline(never)]
     fn access_cell(self, kind: Kind, touch: Touch, order: Order, object: ObjectId, site: SiteId) -> Way {
         self.with(|run| run.engine.analysis_mut().expect_races());
-        self.arrive_quietly(Plain { kind, touch, order, object, site })
+        self.arrive_quietly::<true>(Plain { kind, touch, order, object, site })
     }
 
     /// An operation that is a point.
     #[inline(always)]
-    fn arrive_plainly(self, plain: Plain) -> Way {
+    fn arrive_plainly<const SEARCH: bool>(self, plain: Plain) -> Way {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
-        let turn = unsafe { (*self.0).turn(plain) };
+        let turn = unsafe { (*self.0).turn::<SEARCH>(plain) };
         match turn {
             Turn::Mine(_) => Way::NONE,
             Turn::Theirs(way) => way,
@@ -102,17 +123,24 @@ impl Rt {
     }
 
     #[inline(never)]
-    fn arrive_after_all(self, kind: Kind, touch: Touch, order: Order, object: ObjectId, site: SiteId) -> Way {
-        self.arrive_plainly(Plain { kind, touch, order, object, site })
+    fn arrive_after_all<const SEARCH: bool>(
+        self,
+        kind: Kind,
+        touch: Touch,
+        order: Order,
+        object: ObjectId,
+        site: SiteId,
+    ) -> Way {
+        self.arrive_plainly::<SEARCH>(Plain { kind, touch, order, object, site })
     }
 
     /// An operation that is a point in some plans only.
     #[inline(always)]
-    fn arrive_quietly(self, plain: Plain) -> Way {
+    fn arrive_quietly<const SEARCH: bool>(self, plain: Plain) -> Way {
         // SAFETY: as above.
         let done = unsafe { (*self.0).perform_quietly(plain) };
         let Plain { kind, touch, order, object, site } = plain;
-        if done { Way::NONE } else { self.arrive_after_all(kind, touch, order, object, site) }
+        if done { Way::NONE } else { self.arrive_after_all::<SEARCH>(kind, touch, order, object, site) }
     }
 
     /// Switches away until it is this task's turn.
@@ -131,6 +159,9 @@ impl Rt {
 
     #[inline(never)]
     fn arrive_otherwise(self, op: Op) -> Outcome {
+        if self.with(|run| run.engine.is_led()) {
+            self.stray();
+        }
         let turn = self.with(|run| {
             run.beat_at(op.site);
             if run.is_special() {
@@ -222,9 +253,50 @@ enum Turn {
     Special,
 }
 
+/// A call that says who goes on, if the task must wait for its turn; if not, the operation has been done.
+type Call = fn(Rt, Kind, Order, ObjectId, SiteId) -> Way;
+
+/// What operations call. Runs of a search have calls of their own, and so have those that are led by another, in which
+/// there is nothing to find out: to ask at each operation which run this is would cost all of them time.
+pub(crate) struct Calls {
+    read: Call,
+    write: Call,
+    take: Call,
+    join: Call,
+    give: Call,
+}
+
+impl Calls {
+    const fn usual<const SEARCH: bool>() -> Calls {
+        Calls {
+            read: Rt::read::<SEARCH>,
+            write: Rt::write::<SEARCH>,
+            take: Rt::take::<SEARCH>,
+            join: Rt::join::<SEARCH>,
+            give: Rt::give::<SEARCH>,
+        }
+    }
+
+    pub(crate) const SAMPLED: Calls = Calls::usual::<false>();
+    pub(crate) const SEARCHED: Calls = Calls::usual::<true>();
+    pub(crate) const LED: Calls = {
+        let call: Call = Rt::go_by_rote;
+        Calls { read: call, write: call, take: call, join: call, give: call }
+    };
+
+    /// Those of a run that begins.
+    pub(crate) fn of(engine: &Engine<Planned, Watch>) -> &'static Calls {
+        match (engine.is_led(), engine.is_searched()) {
+            (true, _) => &Calls::LED,
+            (_, true) => &Calls::SEARCHED,
+            _ => &Calls::SAMPLED,
+        }
+    }
+}
+
 /// From which stack to which, or nowhere.
 #[derive(Clone, Copy)]
-struct Way {
+pub(crate) struct Way {
     from: *mut Context,
     to: *const Context,
 }
@@ -241,7 +313,7 @@ impl Way {
 impl Run {
     /// The running task is at a point: whose turn is it?
     #[inline(always)]
-    fn turn(&mut self, plain: Plain) -> Turn {
+    fn turn<const SEARCH: bool>(&mut self, plain: Plain) -> Turn {
         self.beat_at(plain.site);
         if self.is_special() {
             return Turn::Special;
@@ -252,7 +324,12 @@ impl Run {
             let next = self.engine.arrive_blindly(me, plain);
             return Turn::Theirs(self.hand_over(next));
         }
-        match self.engine.arrive_plain(me, plain) {
+        let next = if SEARCH {
+            self.engine.arrive_in_writing(me, plain)
+        } else {
+            self.engine.arrive_plain(me, plain)
+        };
+        match next {
             Next::Run(task) if task == me => Turn::Mine(Outcome::Done),
             next => Turn::Theirs(self.hand_over(next)),
         }

@@ -11,7 +11,7 @@ use super::jobs::{Deal, Pending};
 use super::searching::Shared;
 use super::slot::CarrierId;
 pub use super::worker::Body;
-use super::worker::{Command, Reply, Worker};
+use super::worker::{Command, Led, Reply, Worker};
 use super::{Heart, panics, site};
 use raddle_explore::target::{
     Digest, Flow, Learned, Place, Run, Searched, Searcher, Sink, Target, TargetError,
@@ -43,6 +43,8 @@ pub struct LibraryTarget {
     carriers: Vec<Option<Carrier>>,
     /// Whether runs were seen to share objects.
     shared: Arc<AtomicBool>,
+    /// Counts runs that were led by the one before them.
+    led: Arc<Led>,
 }
 
 impl std::fmt::Debug for LibraryTarget {
@@ -55,7 +57,15 @@ impl LibraryTarget {
     /// Runs that reach no operation for the time `hang` count as hanging.
     pub fn new(body: Body, hang: Duration) -> LibraryTarget {
         panics::install_hook();
-        LibraryTarget { body, hang, jobs: 1, hapsets: false, carriers: Vec::new(), shared: Arc::default() }
+        LibraryTarget {
+            body,
+            hang,
+            jobs: 1,
+            hapsets: false,
+            carriers: Vec::new(),
+            shared: Arc::default(),
+            led: Arc::default(),
+        }
     }
 
     /// The same with so many runs at a time.
@@ -75,13 +85,24 @@ impl LibraryTarget {
         self.jobs > 1 && self.shared.load(Ordering::Relaxed)
     }
 
+    /// How many runs of searches began by rote with what the run before had done.
+    pub fn led_runs(&self) -> u64 {
+        self.led.runs.load(Ordering::Relaxed)
+    }
+
+    /// How many of these did something else, and had to be done again with care.
+    pub fn strayed_runs(&self) -> u64 {
+        self.led.strayed.load(Ordering::Relaxed)
+    }
+
     fn carrier(&mut self, index: usize) -> Result<&Carrier, TargetError> {
         if self.carriers.len() <= index {
             self.carriers.resize_with(index + 1, || None);
         }
         let carrier = &mut self.carriers[index];
         if carrier.is_none() {
-            *carrier = Some(start(self.body.clone(), self.shared.clone(), self.hapsets)?);
+            let (shared, led) = (self.shared.clone(), self.led.clone());
+            *carrier = Some(start(self.body.clone(), shared, led, self.hapsets)?);
         }
         Ok(carrier.as_ref().expect("just started"))
     }
@@ -327,7 +348,7 @@ fn gone() -> TargetError {
     bug("the carrier is gone")
 }
 
-fn start(body: Body, shared: Arc<AtomicBool>, hapsets: bool) -> Result<Carrier, TargetError> {
+fn start(body: Body, shared: Arc<AtomicBool>, led: Arc<Led>, hapsets: bool) -> Result<Carrier, TargetError> {
     let id = CarrierId::take().ok_or_else(|| TargetError {
         message: String::from(
             "256 carriers are in use: too many checks or jobs at once, or too many of them hang. Fix the \
@@ -345,6 +366,7 @@ fn start(body: Body, shared: Arc<AtomicBool>, hapsets: bool) -> Result<Carrier, 
         stop: stop.clone(),
         replies: replies_sender,
         shared,
+        led,
         hapsets,
     };
     std::thread::Builder::new().name(String::from("raddle")).spawn(move || worker.work(&commands)).map_err(

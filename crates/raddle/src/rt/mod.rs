@@ -19,6 +19,7 @@ pub(crate) mod watch;
 mod worker;
 
 use crate::thread::Room;
+use arrive::Calls;
 use corosensei::stack::DefaultStack;
 use fiber::Fiber;
 use panics::{Panic, RunOver};
@@ -93,6 +94,8 @@ pub(crate) struct Run {
     pub(crate) ending: bool,
     /// Operations take a way of their own: the run is over, or wants to know who calls them.
     pub(crate) unusual: bool,
+    /// What plain operations call.
+    pub(crate) calls: &'static Calls,
     /// The carrier cannot be used again.
     pub(crate) retired: bool,
     /// Runs of the same check go on beside this one.
@@ -189,6 +192,14 @@ impl Rt {
         unreachable!("raddle bug: a task that was given up runs again")
     }
 
+    /// The run does not do what the one before it did, by which it is led: it ends here, and is done again with care.
+    #[cold]
+    pub(super) fn stray(self) -> ! {
+        self.with(|run| run.engine.leave_rote());
+        self.leave();
+        self.unwind()
+    }
+
     /// Switches to the carrier's own stack.
     pub(crate) fn leave(self) {
         let (here, root) = self.with(|run| (run.here, run.home()));
@@ -208,6 +219,9 @@ impl Rt {
 
     /// A value below `arity`, chosen by the policy.
     pub(crate) fn choose(self, arity: u32, site: SiteId) -> u32 {
+        if self.with(|run| run.engine.is_led()) {
+            self.stray();
+        }
         let value = self
             .with(|run| if run.ending { None } else { Some(run.engine.choose(run.running, arity, site)) });
         value.unwrap_or_else(|| {
@@ -252,9 +266,11 @@ impl Rt {
             let at_once = !run.unusual && !run.engine.is_point_at(Kind::Spawn, site);
             at_once.then(|| {
                 run.beat_at(site);
-                run.engine.spawn(run.running, site)
+                let child = run.engine.spawn(run.running, site);
+                (child, run.engine.has_strayed())
             })
         });
+        let made = made.map(|(child, strayed)| if strayed { self.stray() } else { child });
         made.unwrap_or_else(|| match self.arrive(Op::new(Kind::Spawn, ObjectId::NONE, site)) {
             Outcome::Spawned(task) => task,
             other => panic!("raddle bug: a spawn gave {other:?}"),
@@ -461,6 +477,7 @@ pub(crate) fn drive(rt: Rt, body: &(dyn Fn() + Send + Sync)) -> Verdict {
     rt.with(|run| {
         run.ending = false;
         run.unusual = run.engine.analysis().hapsets.is_some();
+        run.calls = Calls::of(&run.engine);
         run.maker = None;
         run.running = TaskId::MAIN;
         run.heart.at(TaskId::MAIN, SiteId::UNKNOWN);
@@ -487,6 +504,7 @@ fn clear_away(rt: Rt) {
     let all_ended = rt.with(|run| {
         run.ending = true;
         run.unusual = true;
+        run.calls = &Calls::SAMPLED;
         run.alive == 0
     });
     if !all_ended {

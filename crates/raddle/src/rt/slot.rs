@@ -115,7 +115,7 @@ impl Slot {
 
     #[cold]
     fn first_use(&self, rt: Rt, site: SiteId, register: impl FnOnce() -> State) -> ObjectId {
-        let id = rt.with(|run| run.engine.world().objects().len() as u64);
+        let id = rt.with(|run| u64::from(run.engine.next_object().0));
         assert!(id < 1 << ID_BITS, "raddle: more than {} objects in one run", 1 << ID_BITS);
         statics::claim(rt, &raw const *self as usize);
         // The claim comes before `register` looks at the real object.
@@ -127,7 +127,7 @@ impl Slot {
             before = other;
         }
         let state = register();
-        rt.with(|run| run.engine.world_mut().create(state, site))
+        rt.with(|run| run.engine.register(state, site))
     }
 
     /// An object with a stamp has been used by another run, and outlives it. Does not come back if

@@ -25,6 +25,15 @@ pub(crate) struct Watch {
     lock_order: LockOrder,
     /// On in all runs of a check that asks for HaPSets.
     pub(crate) hapsets: Option<Hapsets>,
+    /// What it was at points of a search's runs.
+    kept: Vec<Kept>,
+}
+
+/// What is watched in every run, as it was.
+#[derive(Default, Debug)]
+struct Kept {
+    fingerprint: Fingerprint,
+    weak_orders: bool,
 }
 
 /// HaPSets of a run, with callers as a part of each statement.
@@ -110,6 +119,26 @@ impl Analysis for Watch {
         if self.attentive {
             self.attend(event, world);
         }
+    }
+
+    /// Races and orders of locks are not kept: whoever follows them goes the whole way.
+    fn can_keep(&self) -> bool {
+        !self.attentive
+    }
+
+    fn keep(&mut self, place: usize) {
+        self.kept.resize_with(self.kept.len().max(place + 1), Kept::default);
+        let Kept { fingerprint, weak_orders } = &mut self.kept[place];
+        fingerprint.clone_from(&self.fingerprint);
+        *weak_orders = self.weak_orders;
+    }
+
+    fn recall(&mut self, place: usize) {
+        self.races.begin();
+        let Kept { fingerprint, weak_orders } = &self.kept[place];
+        self.fingerprint.clone_from(fingerprint);
+        self.weak_orders = *weak_orders;
+        self.attentive = false;
     }
 
     #[inline(always)]

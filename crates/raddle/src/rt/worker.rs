@@ -1,5 +1,6 @@
 //! The carrier's own side: the thread on which runs happen, one after the other.
 
+use super::arrive::Calls;
 use super::jobs::Share;
 use super::searching::{Assignment, Shared};
 use super::slot::{CarrierId, Mark};
@@ -13,7 +14,7 @@ use raddle_explore::target::{CycleFound, Digest, EdgeFound, Learned, ObjectInfo,
 use raddle_model::{ObjectId, Plan, Recorder, Rng, Tail, TaskId, Trace, Verdict, World};
 use raddle_policy::Planned;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SendError, Sender};
 use std::time::{Duration, Instant};
 
@@ -48,6 +49,23 @@ pub(super) enum Reply {
     Shared,
 }
 
+/// Runs that were led by the one before them, and those of them that strayed.
+#[derive(Default, Debug)]
+pub(super) struct Led {
+    pub(super) runs: AtomicU64,
+    pub(super) strayed: AtomicU64,
+}
+
+/// What is kept of a run.
+enum Kept<'a> {
+    /// What came of it.
+    Nothing,
+    /// What a search wants to know. Here is what it got of the run before.
+    Log(&'a mut Trace),
+    /// Everything.
+    Record,
+}
+
 pub(super) struct Recorded {
     pub(super) run: Run,
     pub(super) retired: bool,
@@ -61,6 +79,7 @@ pub(super) struct Worker {
     pub(super) replies: Sender<Reply>,
     /// Whether runs were seen to share objects.
     pub(super) shared: Arc<AtomicBool>,
+    pub(super) led: Arc<Led>,
     /// Whether HaPSets are wanted.
     pub(super) hapsets: bool,
 }
@@ -76,6 +95,7 @@ impl Worker {
             maker: None,
             ending: false,
             unusual: false,
+            calls: &Calls::SAMPLED,
             retired: false,
             several: false,
             shared: false,
@@ -122,7 +142,7 @@ impl Worker {
             if self.stop.load(Ordering::Relaxed) {
                 break;
             }
-            let digest = self.one(state, plan, run, Rng::seed_of_run(plan.seed, run), false);
+            let digest = self.one(state, plan, run, Rng::seed_of_run(plan.seed, run), Kept::Nothing);
             if state.shared && state.several {
                 end = Reply::Shared;
                 break;
@@ -148,11 +168,12 @@ impl Worker {
         let begun = Instant::now();
         let mut running = Duration::ZERO;
         let mut trace = Trace::default();
+        state.engine.forget_rote();
         while let Some(Assignment { worker, plan, number, several }) = search.next(worker, begun) {
             state.several = several;
             state.engine.policy_mut().renew(&plan);
             let run_began = Instant::now();
-            let digest = self.one(state, &plan, number, plan.seed, false);
+            let digest = self.one(state, &plan, number, plan.seed, Kept::Log(&mut trace));
             let run_ended = Instant::now();
             running += run_ended - run_began;
             state.engine.policy_mut().let_go();
@@ -173,17 +194,31 @@ impl Worker {
         search.lock().spent += begun.elapsed() - running;
     }
 
-    fn one(&self, state: &mut Inner, plan: &Plan, run: u64, seed: u64, record: bool) -> Digest {
+    fn one(&self, state: &mut Inner, plan: &Plan, run: u64, seed: u64, mut kept: Kept<'_>) -> Digest {
         self.heart.run.store(run, Ordering::Relaxed);
-        state.engine.analysis_mut().closely =
-            record || run.is_power_of_two() || run.is_multiple_of(CLOSE_EVERY);
+        let record = matches!(kept, Kept::Record);
+        let closely = record || run.is_power_of_two() || run.is_multiple_of(CLOSE_EVERY);
+        state.engine.analysis_mut().closely = closely;
         let verdict = loop {
             raddle_model::Policy::restart(state.engine.policy_mut(), seed);
-            state.engine.begin(plan, record);
+            let led = match &mut kept {
+                Kept::Log(trace) if !closely => state.engine.begin_by_rote(plan, trace),
+                _ => false,
+            };
+            if led {
+                self.led.runs.fetch_add(1, Ordering::Relaxed);
+            } else {
+                state.engine.begin(plan, record);
+            }
             state.mark = self.id.next_run();
             let verdict = enter(state, |rt| drive(rt, &*self.body));
             self.id.end_run();
             state.statics.release();
+            // What strayed from the run before it is done again with care.
+            if state.engine.has_strayed() && !state.retired {
+                self.led.strayed.fetch_add(1, Ordering::Relaxed);
+                continue;
+            }
             // The first plain access of the campaign turns race detection on: that run is run again.
             if !state.engine.analysis().races.missed() || state.retired {
                 break verdict;
@@ -209,7 +244,7 @@ impl Worker {
     fn record(&self, state: &mut Inner, plan: &Plan) -> Run {
         *state.engine.policy_mut() = Planned::new(plan);
         state.engine.analysis_mut().recorder = Some(Recorder::default());
-        let digest = self.one(state, plan, 0, plan.seed, true);
+        let digest = self.one(state, plan, 0, plan.seed, Kept::Record);
         let recorder = state.engine.analysis_mut().recorder.take().unwrap_or_default();
         let mut trace = state.engine.trace(recorder.events);
         trace.schedule.fingerprint = digest.fingerprint;

@@ -1,0 +1,457 @@
+//! By rote: the runs of a search begin alike, mostly for most of their way. Where a run does what the one before it
+//! did, there is nothing to find out: who goes on is known, and so is what the world, the analyses and the log are
+//! afterwards.
+//!
+//! While a run of a search goes on the engine writes down what its front end asks, a line for each call, and every few
+//! scheduling points keeps what it is itself. A run that begins with the same steps starts out as the latest of these; until
+//! the program has come as far, its calls are held against the lines and answered from them. So the program runs
+//! again, and the engine does not.
+//!
+//! A program that asks for something else than before is not deterministic under its plan. Its run has *strayed*: it ends
+//! there and is done again with care, which tells what is wrong ([`Engine::has_strayed`]).
+//!
+//! Lines answer who goes on, and nothing else. Operations that can end in several ways, choices, readings of the clock,
+//! failures and whatever else a front end asks about the run end the writing: nothing is kept from there on.
+
+use crate::director::{Engine, Next};
+use crate::spin::Spin;
+use alloc::vec::Vec;
+use raddle_model::objects::State;
+use raddle_model::plan::Steps;
+use raddle_model::{Analysis, Kind, ObjectId, Plain, Plan, Policy, SiteId, Tail, TaskId, Trace, World};
+
+/// States that are kept of one run.
+const KEPT_MAX: usize = 256;
+/// Scheduling points between two of them, at least: to keep one costs about as much as a few steps.
+const SPACING_MIN: usize = 12;
+
+/// What a run does with its lines.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+enum Phase {
+    /// Nothing.
+    #[default]
+    Idle,
+    /// It writes them.
+    Writing,
+    /// It is led by them.
+    Led,
+    /// It was, and has strayed.
+    Strayed,
+}
+
+/// What a front end asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Call {
+    Arrive,
+    Announce,
+    Spawn,
+    Register,
+    Unchanged,
+}
+
+/// A call, and its answer if it has one: a task or an object.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    what: u64,
+    site: SiteId,
+    answer: u32,
+}
+
+impl Line {
+    #[inline(always)]
+    fn new(call: Call, kind: Kind, task: TaskId, object: ObjectId, site: SiteId, answer: u32) -> Line {
+        debug_assert!(task.0 < 1 << 20, "raddle bug: so many tasks do nothing by rote");
+        let what = (call as u64) << 60 | (kind as u64) << 52 | u64::from(task.0) << 32 | u64::from(object.0);
+        Line { what, site, answer }
+    }
+}
+
+/// What the engine was after a call.
+#[derive(Default, Debug)]
+struct Kept {
+    lines: usize,
+    picks: usize,
+    events: usize,
+    decisions: usize,
+    first_states: usize,
+    steps: u64,
+    current: Option<TaskId>,
+    world: World,
+    spin: Spin,
+}
+
+/// What of a plan must be the same for a run to be led by another, besides its points.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+struct Conditions {
+    steps_max: u64,
+    spurious_max: u32,
+    parks: bool,
+    run_on: bool,
+    timeouts_max: u32,
+}
+
+impl Conditions {
+    fn of(plan: &Plan) -> Option<(Conditions, &Steps)> {
+        let Tail::Steps(steps) = &plan.tail else { return None };
+        let conditions = Conditions {
+            steps_max: plan.steps_max,
+            spurious_max: plan.spurious_max,
+            parks: plan.spin == raddle_model::SpinMode::Park,
+            run_on: steps.run_on,
+            timeouts_max: steps.timeouts_max,
+        };
+        (plan.time == raddle_model::TimeMode::Any).then_some((conditions, steps))
+    }
+}
+
+/// The lines of the last run, and what was kept of it.
+#[derive(Default, Debug)]
+pub(crate) struct Rote {
+    phase: Phase,
+    lines: Vec<Line>,
+    /// The next line, in a run that is led.
+    at: usize,
+    /// Who was picked at each point, by name.
+    picked: Vec<u64>,
+    /// In the order of their points. Those from `used` on are kept for their memory.
+    kept: Vec<Kept>,
+    used: usize,
+    /// The point from which on the next state is kept.
+    keep_from: usize,
+    /// Points of the run before.
+    length: usize,
+    conditions: Conditions,
+    /// The log lies in the trace that was handed out.
+    handed_out: bool,
+    /// A run has strayed: no other is led.
+    distrusted: bool,
+}
+
+impl Rote {
+    /// A run begins that is not led.
+    #[inline]
+    pub(crate) fn begin(&mut self, plan: &Plan) {
+        if self.phase == Phase::Idle && self.used == 0 && !matches!(plan.tail, Tail::Steps(_)) {
+            return;
+        }
+        self.phase = Phase::Idle;
+        self.lines.clear();
+        self.picked.clear();
+        self.used = 0;
+        self.keep_from = SPACING_MIN;
+        // Operations that are no points are asked for in other ways.
+        let can = plan.points.releases && !self.distrusted;
+        if let Some((conditions, _)) = Conditions::of(plan).filter(|_| can) {
+            self.conditions = conditions;
+            self.phase = Phase::Writing;
+        }
+    }
+
+    /// Nothing that comes from here on can be repeated by rote.
+    #[inline]
+    fn stop(&mut self) {
+        if self.phase == Phase::Writing {
+            self.phase = Phase::Idle;
+        }
+    }
+
+    /// Whether this run has not come to where it goes on by itself.
+    #[inline(always)]
+    pub(crate) fn leads(&self) -> bool {
+        matches!(self.phase, Phase::Led | Phase::Strayed)
+    }
+
+    /// Whether this run has anything to do with lines.
+    #[inline(always)]
+    pub(crate) fn is_on(&self) -> bool {
+        self.phase != Phase::Idle
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_writing(&self) -> bool {
+        self.phase == Phase::Writing
+    }
+
+    #[inline]
+    fn write(&mut self, line: Line) {
+        if self.phase == Phase::Writing {
+            self.lines.push(line);
+        }
+    }
+
+    /// Holds a call against the next line. Its answer; none if the run has strayed.
+    #[inline(always)]
+    fn answer(&mut self, line: Line) -> Option<u32> {
+        let expected = self.lines.get(self.at).filter(|_| self.phase == Phase::Led)?;
+        if expected.what != line.what || expected.site != line.site {
+            return None;
+        }
+        self.at += 1;
+        Some(expected.answer)
+    }
+
+    /// The latest state that was kept on the way of a plan.
+    fn find(&self, plan: &Plan) -> Option<usize> {
+        let (conditions, Steps { steps, .. }) = Conditions::of(plan)?;
+        if self.distrusted || !self.handed_out || self.used == 0 || self.conditions != conditions {
+            return None;
+        }
+        let (first, steps) = steps.split_first()?;
+        let same =
+            |(step, name): &(&raddle_model::plan::Step, &u64)| step.task == **name && step.choices.is_empty();
+        let common = steps.iter().zip(&self.picked).take_while(same).count();
+        let common = if first.choices.is_empty() { common } else { 0 };
+        self.kept[..self.used].partition_point(|kept| kept.picks <= common).checked_sub(1)
+    }
+}
+
+impl<P: Policy, A: Analysis> Engine<P, A> {
+    /// As [`Engine::begin`], for a run of a search that begins as the last one did, if what that was is known: `trace`
+    /// must be what [`Engine::write_search_trace`] was given after it. False, and nothing has happened, if not.
+    pub fn begin_by_rote(&mut self, plan: &Plan, trace: &mut Trace) -> bool {
+        let Some(place) = self.rote.find(plan).filter(|_| self.points == plan.points) else { return false };
+        let kept = &self.rote.kept[place];
+        let &Kept { lines, picks, events, decisions, first_states, steps, current, ref world, ref spin } =
+            kept;
+        world.copy_to(&mut self.world);
+        spin.copy_to(&mut self.spin);
+        self.time.begin();
+        self.decisions.truncate(decisions);
+        self.current = current;
+        self.steps = steps;
+        self.verdict = None;
+        self.saw_try = false;
+        self.quiet = 0;
+        self.search.take_back(trace, picks, events);
+        self.world.take_back_first_states(&mut trace.log.objects, first_states);
+        self.policy.skip(picks);
+        self.analysis.recall(place);
+        self.rote.lines.truncate(lines);
+        self.rote.picked.truncate(picks);
+        self.rote.used = place + 1;
+        self.rote.at = 0;
+        self.rote.handed_out = false;
+        self.rote.phase = Phase::Led;
+        self.rote.plan_keeping(picks, self.world.objects().len());
+        self.look_around();
+        true
+    }
+
+    /// Whether the run did not do what the one before it did. It is to be done again, from [`Engine::begin`] on, and
+    /// no other will be led.
+    pub fn has_strayed(&self) -> bool {
+        self.rote.phase == Phase::Strayed
+    }
+
+    /// The next run is not led: what was handed out of the last one is gone.
+    pub fn forget_rote(&mut self) {
+        self.rote.handed_out = false;
+    }
+
+    /// Whether the run is one of a search, which calls [`Engine::arrive_in_writing`].
+    pub fn is_searched(&self) -> bool {
+        self.search.is_active()
+    }
+
+    /// Whether the run is led by the one before it, or was when it strayed.
+    #[inline]
+    pub fn is_led(&self) -> bool {
+        self.rote.leads()
+    }
+
+    /// What comes now cannot be repeated by rote; a run that is led has strayed, since the one before did not come to it.
+    #[inline]
+    pub fn leave_rote(&mut self) {
+        if self.rote.phase != Phase::Idle {
+            self.leave_lines();
+        }
+    }
+
+    #[inline(never)]
+    fn leave_lines(&mut self) {
+        self.rote.stop();
+        if self.rote.leads() {
+            self.stray();
+        }
+    }
+
+    #[cold]
+    fn stray(&mut self) {
+        self.rote.phase = Phase::Strayed;
+        self.rote.distrusted = true;
+        self.verdict = Some(raddle_model::Verdict::Cut);
+    }
+
+    /// The id that the next object will get.
+    pub fn next_object(&self) -> ObjectId {
+        match self.rote.lines.get(self.rote.at) {
+            Some(line) if self.rote.phase == Phase::Led => ObjectId(line.answer),
+            _ => ObjectId(self.world.objects().len() as u32),
+        }
+    }
+
+    /// Registers an object, which has this id.
+    #[inline]
+    pub fn register(&mut self, state: State, site: SiteId) -> ObjectId {
+        let line =
+            |answer| Line::new(Call::Register, Kind::Yield, TaskId::MAIN, ObjectId::NONE, site, answer);
+        if self.rote.leads() {
+            let answer = self.rote.answer(line(0));
+            return answer.map_or_else(
+                || {
+                    self.stray();
+                    ObjectId(0)
+                },
+                ObjectId,
+            );
+        }
+        let object = self.world.create(state, site);
+        if self.rote.is_on() {
+            self.rote.write(line(object.0));
+        }
+        object
+    }
+
+    /// A plain operation at a point that does not go the quick way.
+    #[inline(never)]
+    pub(crate) fn arrive_slowly(&mut self, task: TaskId, kind: Kind, object: ObjectId, plain: Plain) -> Next {
+        if !self.rote.leads() {
+            return self.arrive_with_care(task, plain.op());
+        }
+        self.arrive_by_rote(task, kind, object, plain.site)
+    }
+
+    /// As [`Engine::arrive_plain`], in a run of a search.
+    #[inline(always)]
+    pub fn arrive_in_writing(&mut self, task: TaskId, plain: Plain) -> Next {
+        let led = self.rote.leads();
+        let next = self.arrive_plain(task, plain);
+        if self.rote.is_writing() && !led {
+            self.write_arrival(task, plain, next);
+        }
+        next
+    }
+
+    /// The same in a run that is led.
+    #[inline(always)]
+    pub fn arrive_by_rote(&mut self, task: TaskId, kind: Kind, object: ObjectId, site: SiteId) -> Next {
+        let Some(next) = self.rote.answer(Line::new(Call::Arrive, kind, task, object, site, 0)) else {
+            self.stray();
+            return Next::Over;
+        };
+        if self.rote.at == self.rote.lines.len() {
+            self.go_on_by_itself();
+        }
+        Next::Run(TaskId(next))
+    }
+
+    /// The program has come as far as the state with which the run began.
+    #[inline(never)]
+    fn go_on_by_itself(&mut self) {
+        self.rote.phase = Phase::Writing;
+        self.look_around();
+    }
+
+    /// Who went on after a task's arrival is written down, and now and then a state is kept.
+    #[inline(never)]
+    pub(crate) fn write_arrival(&mut self, task: TaskId, plain: Plain, next: Next) {
+        let Next::Run(next) = next else { return self.rote.stop() };
+        let Plain { kind, object, site, .. } = plain;
+        self.rote.lines.push(Line::new(Call::Arrive, kind, task, object, site, next.0));
+        let picks = self.search.progress().0;
+        if picks >= self.rote.keep_from {
+            self.keep(picks);
+        }
+    }
+
+    /// The first operation of a task that was just made.
+    #[inline(never)]
+    pub(crate) fn announce_by_rote(&mut self, task: TaskId, plain: Option<Plain>) {
+        let line = plain
+            .map(|Plain { kind, object, site, .. }| Line::new(Call::Announce, kind, task, object, site, 0));
+        match (self.rote.phase, line) {
+            (Phase::Idle | Phase::Strayed, _) => {}
+            (Phase::Writing, Some(line)) => self.rote.write(line),
+            (Phase::Led, Some(line)) if self.rote.answer(line).is_some() => {}
+            _ => self.leave_rote(),
+        }
+    }
+
+    /// A task is made. Which, if the run is led.
+    #[inline]
+    pub(crate) fn spawn_by_rote(&mut self, parent: TaskId, site: SiteId) -> TaskId {
+        let line = Line::new(Call::Spawn, Kind::Spawn, parent, ObjectId::NONE, site, 0);
+        let child = self.rote.answer(line);
+        child.map_or_else(
+            || {
+                self.stray();
+                TaskId(0)
+            },
+            TaskId,
+        )
+    }
+
+    /// A task was made.
+    #[inline(never)]
+    pub(crate) fn write_spawn(&mut self, parent: TaskId, site: SiteId, child: TaskId) {
+        self.rote.write(Line::new(Call::Spawn, Kind::Spawn, parent, ObjectId::NONE, site, child.0));
+    }
+
+    /// A store that changed nothing. False if the run is not led.
+    #[inline]
+    pub(crate) fn unchanged_by_rote(&mut self, object: ObjectId) -> bool {
+        let line = Line::new(Call::Unchanged, Kind::Store, TaskId::MAIN, object, SiteId::UNKNOWN, 0);
+        if !self.rote.leads() {
+            self.rote.write(line);
+            return false;
+        }
+        if self.rote.answer(line).is_none() {
+            self.stray();
+        }
+        true
+    }
+
+    /// The log of the run is handed out.
+    pub(crate) fn end_rote(&mut self) {
+        self.rote.handed_out = true;
+        self.rote.length = self.search.progress().0;
+    }
+
+    /// Keeps what the engine is now, if all that it is can be kept.
+    #[inline(never)]
+    fn keep(&mut self, picks: usize) {
+        // What the quick way asks for is what nobody keeps; and a last scheduling point is not gone on from.
+        if self.calm_until == 0 || !self.analysis.can_keep() {
+            return;
+        }
+        let place = self.rote.used;
+        if place == KEPT_MAX {
+            return;
+        }
+        for pick in self.rote.picked.len()..picks {
+            let name = self.world.task(self.search.picked(pick)).name;
+            self.rote.picked.push(name);
+        }
+        if self.rote.kept.len() == place {
+            self.rote.kept.push(Kept::default());
+        }
+        let (events, first_states) = (self.search.events(), self.world.first_states().len());
+        let kept = &mut self.rote.kept[place];
+        kept.lines = self.rote.lines.len();
+        (kept.picks, kept.events, kept.decisions) = (picks, events, self.decisions.len());
+        (kept.first_states, kept.steps, kept.current) = (first_states, self.steps, self.current);
+        self.world.copy_to(&mut kept.world);
+        self.spin.copy_to(&mut kept.spin);
+        self.analysis.keep(place);
+        self.rote.used = place + 1;
+        self.rote.plan_keeping(picks, self.world.objects().len());
+    }
+}
+
+impl Rote {
+    /// Says from which point on the next state is kept.
+    fn plan_keeping(&mut self, picks: usize, objects: usize) {
+        let spacing = SPACING_MIN.max(objects).max(self.length * 2 / KEPT_MAX);
+        self.keep_from = picks + spacing;
+    }
+}

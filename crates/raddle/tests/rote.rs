@@ -1,0 +1,308 @@
+//! Runs of a search repeat by rote what the run before them did: a search must not notice. Random programs are searched
+//! that way and once more with every run recorded from its beginning; each run, and all that the search is told of
+//! it, must be the same.
+
+use raddle::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use raddle::sync::{Arc, Condvar, Mutex};
+use raddle::tool::LibraryTarget;
+use raddle::{Check, thread};
+use raddle_explore::explorer::{Batch, explorer};
+use raddle_explore::target::{Ask, Digest, Place, Run, Searcher, Sink, Target, TargetError};
+use raddle_model::{Dice, Plan, Rng, SiteId, Tail, Trace, Verdict};
+use std::ops::Range;
+use std::sync::atomic::AtomicU64 as RealU64;
+use std::time::Duration;
+
+/// What a task of a random program does.
+#[derive(Clone, Copy, Debug)]
+enum Act {
+    Load(usize),
+    Store(usize, u64),
+    Add(usize),
+    /// Takes two reads of the value to be sure that it fails now and then.
+    Exchange(usize),
+    /// Only if the last value that was read is odd.
+    AddIfOdd(usize),
+    /// Looks so often that it is taken for spinning.
+    Watch(usize),
+    Section(usize),
+    Nested(usize, usize),
+    Panic,
+    // What nobody does by rote.
+    TryLock(usize),
+    Choose,
+    Clock,
+    Notify,
+    Spawn,
+    Yield,
+}
+
+const ATOMICS: u32 = 3;
+const MUTEXES: u32 = 2;
+
+fn act(rng: &mut Rng, plain: bool) -> Act {
+    let atomic = |rng: &mut Rng| rng.below(ATOMICS) as usize;
+    let mutex = |rng: &mut Rng| rng.below(MUTEXES) as usize;
+    match rng.below(if plain { 12 } else { 26 }) {
+        0 | 1 => Act::Load(atomic(rng)),
+        2 => Act::Store(atomic(rng), u64::from(rng.below(2))),
+        3 | 4 => Act::Add(atomic(rng)),
+        5 => Act::Exchange(atomic(rng)),
+        6 => Act::AddIfOdd(atomic(rng)),
+        7 | 8 => Act::Section(mutex(rng)),
+        9 => Act::Nested(mutex(rng), mutex(rng)),
+        10 | 11 => Act::Watch(atomic(rng)),
+        12 => Act::Panic,
+        13 => Act::TryLock(mutex(rng)),
+        14 => Act::Choose,
+        15 => Act::Clock,
+        16 => Act::Notify,
+        17 => Act::Spawn,
+        18 => Act::Yield,
+        _ => Act::Add(atomic(rng)),
+    }
+}
+
+/// A program: what main does before it makes the tasks, what they do, and whether each is joined at once.
+#[derive(Clone, Debug)]
+struct Program {
+    first: Vec<Act>,
+    tasks: Vec<(Vec<Act>, bool)>,
+}
+
+impl Program {
+    fn random(number: u64) -> Program {
+        let mut rng = Rng::new(number);
+        // Half of them do nothing but what is done by rote; the others come to something else sooner or later.
+        let plain = number.is_multiple_of(2);
+        let first = (0..rng.below(8)).map(|_| act(&mut rng, true)).collect();
+        let tasks = (0..2 + rng.below(2)).map(|_| {
+            let length = 2 + rng.below(12);
+            ((0..length).map(|_| act(&mut rng, plain)).collect(), rng.below(6) == 0)
+        });
+        Program { first, tasks: tasks.collect() }
+    }
+
+    fn run(&self) {
+        let shared = Arc::new(Shared::default());
+        let mut last = 0;
+        self.first.iter().for_each(|act| shared.act(*act, &mut last));
+        let mut handles = Vec::new();
+        for (acts, at_once) in &self.tasks {
+            let (acts, shared) = (acts.clone(), shared.clone());
+            let handle = thread::spawn(move || {
+                let mut last = 0;
+                acts.iter().for_each(|act| shared.act(*act, &mut last));
+            });
+            if *at_once {
+                drop(handle.join());
+            } else {
+                handles.push(handle);
+            }
+        }
+        handles.into_iter().for_each(|handle| drop(handle.join()));
+    }
+}
+
+#[derive(Default)]
+struct Shared {
+    atomics: [AtomicU64; ATOMICS as usize],
+    mutexes: [Mutex<u64>; MUTEXES as usize],
+    condvar: Condvar,
+}
+
+impl Shared {
+    fn section(&self, mutex: usize) {
+        // One of them may have been poisoned by a panic.
+        *self.mutexes[mutex].lock().unwrap_or_else(|error| error.into_inner()) += 1;
+    }
+
+    fn act(&self, act: Act, last: &mut u64) {
+        let atomic = |at: usize| &self.atomics[at];
+        match act {
+            Act::Load(at) => *last = atomic(at).load(SeqCst),
+            Act::Store(at, value) => atomic(at).store(value, SeqCst),
+            Act::Add(at) => *last = atomic(at).fetch_add(1, SeqCst),
+            Act::Exchange(at) => _ = atomic(at).compare_exchange(*last, *last + 1, SeqCst, SeqCst),
+            Act::AddIfOdd(at) if *last % 2 == 1 => _ = atomic(at).fetch_add(1, SeqCst),
+            Act::AddIfOdd(_) => {}
+            Act::Watch(at) => _ = (0..14).find(|_| atomic(at).load(SeqCst) > 1),
+            Act::Section(mutex) => self.section(mutex),
+            Act::Nested(outer, inner) if outer != inner => {
+                let _outer = self.mutexes[outer].lock().unwrap_or_else(|error| error.into_inner());
+                self.section(inner);
+            }
+            Act::Nested(outer, _) => self.section(outer),
+            Act::Panic => assert!(*last != 1, "one"),
+            Act::TryLock(mutex) => drop(self.mutexes[mutex].try_lock()),
+            Act::Choose => *last = raddle::choose(2) as u64,
+            Act::Clock => _ = raddle::time::Instant::now(),
+            Act::Notify => self.condvar.notify_one(),
+            Act::Spawn => drop(thread::spawn(|| ())),
+            Act::Yield => thread::yield_now(),
+        }
+    }
+}
+
+/// What is told of a run: how it ended, and everything that it did.
+type Told = (Verdict, u128, [u64; 2], Trace);
+
+/// Writes down what a search is told.
+struct Listening {
+    search: Box<dyn Searcher>,
+    told: Vec<Told>,
+}
+
+impl Searcher for Listening {
+    fn next(&mut self, worker: usize) -> Ask {
+        self.search.next(worker)
+    }
+
+    fn learn(&mut self, worker: usize, plan: &Plan, digest: &Digest, trace: &Trace) {
+        // The schedule is told of recorded runs only.
+        let trace_alone = Trace { schedule: Default::default(), ..trace.clone() };
+        self.told.push((
+            digest.verdict.clone(),
+            digest.fingerprint,
+            [digest.steps, digest.decisions],
+            trace_alone,
+        ));
+        self.search.learn(worker, plan, digest, trace);
+    }
+
+    fn shares(&self) -> bool {
+        self.search.shares()
+    }
+}
+
+/// A target that records every run from its beginning: it has no way of its own to search.
+struct Whole(LibraryTarget);
+
+impl Target for Whole {
+    fn run(&mut self, plan: &Plan) -> Result<Run, TargetError> {
+        self.0.run(plan)
+    }
+
+    fn sample(&mut self, plan: &Plan, runs: Range<u64>, sink: &mut dyn Sink) -> Result<(), TargetError> {
+        self.0.sample(plan, runs, sink)
+    }
+
+    fn place(&self, site: SiteId) -> Place {
+        self.0.place(site)
+    }
+}
+
+/// The first runs of a search.
+fn search(target: &mut dyn Target, strategy: &str, runs: u64) -> Vec<Told> {
+    let plan = Plan { steps_max: 10_000, ..Plan::new(0, Tail::Random) };
+    let mut explorer = explorer(raddle_policy::parse(strategy).expect("a strategy"), plan);
+    let Some(Batch::Search(search)) = explorer.next() else { panic!("{strategy} is no search") };
+    let mut listening: Box<dyn Searcher> = Box::new(Listening { search, told: Vec::new() });
+    let mut numbers = 0..runs;
+    while !numbers.is_empty() {
+        let searched = target.search(listening, numbers.clone()).expect("runs");
+        numbers.start += searched.runs.len() as u64;
+        listening = searched.search;
+        if searched.over {
+            break;
+        }
+    }
+    let listening: Box<dyn std::any::Any> = listening;
+    listening.downcast::<Listening>().expect("what was given").told
+}
+
+fn target(body: impl Fn() + Send + Sync + 'static) -> LibraryTarget {
+    LibraryTarget::new(Arc::new(body), Duration::from_secs(5))
+}
+
+#[test]
+fn a_search_is_told_the_same_by_rote() {
+    let mut led = 0;
+    for number in 0..raddle_tiers::size("rote_programs") {
+        let program = Program::random(number);
+        for strategy in ["odpor", "dpor", "dfs", "pcb:bound=2", "random-dfs"] {
+            let bodies = [program.clone(), program.clone()];
+            let [by_rote, whole] = bodies.map(|program| target(move || program.run()));
+            let (mut by_rote, mut whole) = (by_rote, Whole(whole));
+            let (found, expected) = (search(&mut by_rote, strategy, 120), search(&mut whole, strategy, 120));
+            led += by_rote.led_runs();
+            assert_eq!(by_rote.strayed_runs(), 0, "{strategy} on {number}: {program:?}");
+            assert_eq!(found.len(), expected.len(), "{strategy} on {number}: {program:?}");
+            for (run, (found, expected)) in found.iter().zip(&expected).enumerate() {
+                assert!(
+                    found == expected,
+                    "{strategy} on {number}, run {run}: {program:?}\n{found:?}\n{expected:?}"
+                );
+            }
+        }
+    }
+    // A test of nothing would pass as well.
+    assert!(led > 20 * raddle_tiers::size("rote_programs"), "only {led} runs were led");
+}
+
+#[test]
+fn searches_end_with_the_same_counts_over_many_batches() {
+    let body = || {
+        let x = Arc::new(AtomicU64::new(0));
+        (0..40).for_each(|_| _ = x.fetch_add(1, SeqCst));
+        let tasks: Vec<_> = (0..2)
+            .map(|_| {
+                let x = x.clone();
+                thread::spawn(move || (0..7).for_each(|_| _ = x.fetch_add(1, SeqCst)))
+            })
+            .collect();
+        tasks.into_iter().for_each(|task| task.join().unwrap());
+    };
+    for jobs in [1, 2] {
+        let report = Check::new().strategy("odpor").runs(100_000).jobs(jobs).explore(body).unwrap();
+        // Fourteen steps, seven of them of the one task.
+        assert_eq!((report.runs(), report.distinct_partial_orders()), (3_432, 3_432));
+        assert!(report.exhausted(), "{}", report.text());
+    }
+}
+
+/// A program that does something else in some of its runs, whoever is picked.
+fn fickle(other: fn(&AtomicU64)) -> impl Fn() + Send + Sync + 'static {
+    let count = RealU64::new(0);
+    move || {
+        let odd = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % 16 == 11;
+        let x = Arc::new(AtomicU64::new(0));
+        let task = {
+            let x = x.clone();
+            thread::spawn(move || {
+                for round in 0..20 {
+                    if odd && round == 4 {
+                        other(&x);
+                    }
+                    x.fetch_add(1, SeqCst);
+                }
+            })
+        };
+        (0..20).for_each(|_| _ = x.fetch_add(1, SeqCst));
+        task.join().unwrap();
+    }
+}
+
+#[test]
+fn a_run_that_strays_is_done_again_with_care() {
+    let others: [fn(&AtomicU64); 9] = [
+        |x| _ = x.load(SeqCst),
+        |_| _ = AtomicU64::new(0).load(SeqCst),
+        |_| drop(Mutex::new(0).lock()),
+        |_| drop(Mutex::new(0).try_lock()),
+        |_| _ = raddle::choose(3),
+        |_| _ = raddle::time::Instant::now(),
+        |_| drop(thread::spawn(|| ()).join()),
+        |_| drop(std::panic::catch_unwind(|| panic!("caught"))),
+        |_| thread::park_timeout(Duration::from_millis(1)),
+    ];
+    for (number, other) in others.into_iter().enumerate() {
+        let mut target = target(fickle(other));
+        let told = search(&mut target, "odpor", 200);
+        assert_eq!(told.len(), 200, "of {number}");
+        assert_eq!(target.strayed_runs(), 1, "of {number}: nobody is led by what cannot be trusted");
+        let strayed = told.iter().filter(|(verdict, ..)| *verdict == Verdict::Cut).count();
+        // What is done with care has an end of its own: it finishes, or has left the steps of its plan.
+        assert!(strayed == 0, "{strayed} runs of {number} ended where they strayed");
+    }
+}
