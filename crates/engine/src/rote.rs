@@ -22,8 +22,10 @@ use raddle_model::{Analysis, Kind, ObjectId, Plain, Plan, Policy, SiteId, Tail, 
 
 /// States that are kept of one run.
 const KEPT_MAX: usize = 256;
-/// Scheduling points between two of them, at least: to keep one costs about as much as a few steps.
-const SPACING_MIN: usize = 12;
+/// Scheduling points between two of them, at least.
+const SPACING_MIN: usize = 8;
+/// To keep one costs as much as so many steps, and half of that for each object.
+const COST_STEPS: usize = 3;
 
 /// What a run does with its lines.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -118,8 +120,11 @@ pub(crate) struct Rote {
     used: usize,
     /// The point from which on the next state is kept.
     keep_from: usize,
-    /// Points of the run before.
+    /// Points of the run before, and of those the ones that it went through by itself.
     length: usize,
+    new: usize,
+    /// Points of this run that it does not go through by itself.
+    led: usize,
     conditions: Conditions,
     /// The log lies in the trace that was handed out.
     handed_out: bool,
@@ -138,6 +143,7 @@ impl Rote {
         self.lines.clear();
         self.picked.clear();
         self.used = 0;
+        self.led = 0;
         self.keep_from = SPACING_MIN;
         // Operations that are no points are asked for in other ways.
         let can = plan.points.releases && !self.distrusted;
@@ -232,6 +238,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.rote.at = 0;
         self.rote.handed_out = false;
         self.rote.phase = Phase::Led;
+        self.rote.led = picks;
         self.rote.plan_keeping(picks, self.world.objects().len());
         self.look_around();
         true
@@ -415,6 +422,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     pub(crate) fn end_rote(&mut self) {
         self.rote.handed_out = true;
         self.rote.length = self.search.progress().0;
+        self.rote.new = self.rote.length.saturating_sub(self.rote.led);
     }
 
     /// Keeps what the engine is now, if all that it is can be kept.
@@ -449,9 +457,12 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 }
 
 impl Rote {
-    /// Says from which point on the next state is kept.
+    /// Says from which point on the next state is kept. A run goes by itself from the last one before it parts from
+    /// the run before, half a space on average; so what it costs to keep them and what it costs to go on from them are
+    /// least, together, where the square of a space is twice the cost of one times the points that are new.
     fn plan_keeping(&mut self, picks: usize, objects: usize) {
-        let spacing = SPACING_MIN.max(objects).max(self.length * 2 / KEPT_MAX);
-        self.keep_from = picks + spacing;
+        let cost = COST_STEPS + objects / 2;
+        let best = (2 * cost * self.new).isqrt();
+        self.keep_from = picks + best.max(SPACING_MIN).max(self.length * 2 / KEPT_MAX);
     }
 }
