@@ -120,7 +120,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.repeats = plan.tail == Tail::None;
         self.fingerprint = plan.prefix.fingerprint;
         self.search.begin(&plan.tail, &mut self.world);
-        self.rote.begin(plan);
+        self.rote.begin(plan, self.analysis.can_keep());
         self.look_around();
     }
 

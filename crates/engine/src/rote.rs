@@ -13,203 +13,13 @@
 //! Lines answer who goes on, and nothing else. Operations that can end in several ways, choices, readings of the clock,
 //! failures and whatever else a front end asks about the run end the writing: nothing is kept from there on.
 
+mod script;
+
+pub(crate) use self::script::Rote;
+use self::script::{Call, KEPT_MAX, Kept, Line, Phase, TASKS_MAX};
 use crate::director::{Engine, Next};
-use crate::spin::Spin;
-use alloc::vec::Vec;
 use raddle_model::objects::State;
-use raddle_model::plan::Steps;
-use raddle_model::{Analysis, Kind, ObjectId, Plain, Plan, Policy, SiteId, Tail, TaskId, Trace, World};
-
-/// States that are kept of one run.
-const KEPT_MAX: usize = 256;
-/// Scheduling points between two of them, at least.
-const SPACING_MIN: usize = 8;
-/// To keep one costs as much as so many steps, and half of that for each object.
-const COST_STEPS: usize = 3;
-
-/// What a run does with its lines.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-enum Phase {
-    /// Nothing.
-    #[default]
-    Idle,
-    /// It writes them.
-    Writing,
-    /// It is led by them.
-    Led,
-    /// It was, and has strayed.
-    Strayed,
-}
-
-/// What a front end asks for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Call {
-    Arrive,
-    Announce,
-    Spawn,
-    Register,
-    Unchanged,
-}
-
-/// A call, and its answer if it has one: a task or an object.
-#[derive(Clone, Copy, Debug)]
-struct Line {
-    what: u64,
-    site: SiteId,
-    answer: u32,
-}
-
-impl Line {
-    #[inline(always)]
-    fn new(call: Call, kind: Kind, task: TaskId, object: ObjectId, site: SiteId, answer: u32) -> Line {
-        debug_assert!(task.0 < 1 << 20, "raddle bug: so many tasks do nothing by rote");
-        let what = (call as u64) << 60 | (kind as u64) << 52 | u64::from(task.0) << 32 | u64::from(object.0);
-        Line { what, site, answer }
-    }
-}
-
-/// What the engine was after a call.
-#[derive(Default, Debug)]
-struct Kept {
-    lines: usize,
-    picks: usize,
-    events: usize,
-    decisions: usize,
-    first_states: usize,
-    steps: u64,
-    current: Option<TaskId>,
-    world: World,
-    spin: Spin,
-}
-
-/// What of a plan must be the same for a run to be led by another, besides its points.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-struct Conditions {
-    steps_max: u64,
-    spurious_max: u32,
-    parks: bool,
-    run_on: bool,
-    timeouts_max: u32,
-}
-
-impl Conditions {
-    fn of(plan: &Plan) -> Option<(Conditions, &Steps)> {
-        let Tail::Steps(steps) = &plan.tail else { return None };
-        let conditions = Conditions {
-            steps_max: plan.steps_max,
-            spurious_max: plan.spurious_max,
-            parks: plan.spin == raddle_model::SpinMode::Park,
-            run_on: steps.run_on,
-            timeouts_max: steps.timeouts_max,
-        };
-        (plan.time == raddle_model::TimeMode::Any).then_some((conditions, steps))
-    }
-}
-
-/// The lines of the last run, and what was kept of it.
-#[derive(Default, Debug)]
-pub(crate) struct Rote {
-    phase: Phase,
-    lines: Vec<Line>,
-    /// The next line, in a run that is led.
-    at: usize,
-    /// Who was picked at each point, by name.
-    picked: Vec<u64>,
-    /// In the order of their points. Those from `used` on are kept for their memory.
-    kept: Vec<Kept>,
-    used: usize,
-    /// The point from which on the next state is kept.
-    keep_from: usize,
-    /// Points of the run before, and of those the ones that it went through by itself.
-    length: usize,
-    new: usize,
-    /// Points of this run that it does not go through by itself.
-    led: usize,
-    conditions: Conditions,
-    /// The log lies in the trace that was handed out.
-    handed_out: bool,
-    /// A run has strayed: no other is led.
-    distrusted: bool,
-}
-
-impl Rote {
-    /// A run begins that is not led.
-    #[inline]
-    pub(crate) fn begin(&mut self, plan: &Plan) {
-        if self.phase == Phase::Idle && self.used == 0 && !matches!(plan.tail, Tail::Steps(_)) {
-            return;
-        }
-        self.phase = Phase::Idle;
-        self.lines.clear();
-        self.picked.clear();
-        self.used = 0;
-        self.led = 0;
-        self.keep_from = SPACING_MIN;
-        // Operations that are no points are asked for in other ways.
-        let can = plan.points.releases && !self.distrusted;
-        if let Some((conditions, _)) = Conditions::of(plan).filter(|_| can) {
-            self.conditions = conditions;
-            self.phase = Phase::Writing;
-        }
-    }
-
-    /// Nothing that comes from here on can be repeated by rote.
-    #[inline]
-    fn stop(&mut self) {
-        if self.phase == Phase::Writing {
-            self.phase = Phase::Idle;
-        }
-    }
-
-    /// Whether this run has not come to where it goes on by itself.
-    #[inline(always)]
-    pub(crate) fn leads(&self) -> bool {
-        matches!(self.phase, Phase::Led | Phase::Strayed)
-    }
-
-    /// Whether this run has anything to do with lines.
-    #[inline(always)]
-    pub(crate) fn is_on(&self) -> bool {
-        self.phase != Phase::Idle
-    }
-
-    #[inline(always)]
-    pub(crate) fn is_writing(&self) -> bool {
-        self.phase == Phase::Writing
-    }
-
-    #[inline]
-    fn write(&mut self, line: Line) {
-        if self.phase == Phase::Writing {
-            self.lines.push(line);
-        }
-    }
-
-    /// Holds a call against the next line. Its answer; none if the run has strayed.
-    #[inline(always)]
-    fn answer(&mut self, line: Line) -> Option<u32> {
-        let expected = self.lines.get(self.at).filter(|_| self.phase == Phase::Led)?;
-        if expected.what != line.what || expected.site != line.site {
-            return None;
-        }
-        self.at += 1;
-        Some(expected.answer)
-    }
-
-    /// The latest state that was kept on the way of a plan.
-    fn find(&self, plan: &Plan) -> Option<usize> {
-        let (conditions, Steps { steps, .. }) = Conditions::of(plan)?;
-        if self.distrusted || !self.handed_out || self.used == 0 || self.conditions != conditions {
-            return None;
-        }
-        let (first, steps) = steps.split_first()?;
-        let same =
-            |(step, name): &(&raddle_model::plan::Step, &u64)| step.task == **name && step.choices.is_empty();
-        let common = steps.iter().zip(&self.picked).take_while(same).count();
-        let common = if first.choices.is_empty() { common } else { 0 };
-        self.kept[..self.used].partition_point(|kept| kept.picks <= common).checked_sub(1)
-    }
-}
+use raddle_model::{Analysis, Kind, ObjectId, Plain, Plan, Policy, SiteId, TaskId, Trace, Verdict};
 
 impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::begin`], for a run of a search that begins as the last one did, if what that was is known: `trace`
@@ -286,7 +96,17 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     fn stray(&mut self) {
         self.rote.phase = Phase::Strayed;
         self.rote.distrusted = true;
-        self.verdict = Some(raddle_model::Verdict::Cut);
+        self.verdict = Some(Verdict::Cut);
+    }
+
+    /// The answer to a call of a run that is led. One that strays goes no further than its next operation, so any
+    /// answer will do for it.
+    fn answer_or_stray(&mut self, line: Line) -> u32 {
+        let answer = self.rote.answer(line);
+        if answer.is_none() {
+            self.stray();
+        }
+        answer.unwrap_or(0)
     }
 
     /// The id that the next object will get.
@@ -303,14 +123,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         let line =
             |answer| Line::new(Call::Register, Kind::Yield, TaskId::MAIN, ObjectId::NONE, site, answer);
         if self.rote.leads() {
-            let answer = self.rote.answer(line(0));
-            return answer.map_or_else(
-                || {
-                    self.stray();
-                    ObjectId(0)
-                },
-                ObjectId,
-            );
+            return ObjectId(self.answer_or_stray(line(0)));
         }
         let object = self.world.create(state, site);
         if self.rote.is_on() {
@@ -387,21 +200,17 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// A task is made. Which, if the run is led.
     #[inline]
     pub(crate) fn spawn_by_rote(&mut self, parent: TaskId, site: SiteId) -> TaskId {
-        let line = Line::new(Call::Spawn, Kind::Spawn, parent, ObjectId::NONE, site, 0);
-        let child = self.rote.answer(line);
-        child.map_or_else(
-            || {
-                self.stray();
-                TaskId(0)
-            },
-            TaskId,
-        )
+        TaskId(self.answer_or_stray(Line::new(Call::Spawn, Kind::Spawn, parent, ObjectId::NONE, site, 0)))
     }
 
     /// A task was made.
     #[inline(never)]
     pub(crate) fn write_spawn(&mut self, parent: TaskId, site: SiteId, child: TaskId) {
-        self.rote.write(Line::new(Call::Spawn, Kind::Spawn, parent, ObjectId::NONE, site, child.0));
+        if child.0 < TASKS_MAX {
+            self.rote.write(Line::new(Call::Spawn, Kind::Spawn, parent, ObjectId::NONE, site, child.0));
+        } else {
+            self.rote.stop();
+        }
     }
 
     /// A store that changed nothing. False if the run is not led.
@@ -412,9 +221,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             self.rote.write(line);
             return false;
         }
-        if self.rote.answer(line).is_none() {
-            self.stray();
-        }
+        self.answer_or_stray(line);
         true
     }
 
@@ -453,16 +260,5 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.analysis.keep(place);
         self.rote.used = place + 1;
         self.rote.plan_keeping(picks, self.world.objects().len());
-    }
-}
-
-impl Rote {
-    /// Says from which point on the next state is kept. A run goes by itself from the last one before it parts from
-    /// the run before, half a space on average; so what it costs to keep them and what it costs to go on from them are
-    /// least, together, where the square of a space is twice the cost of one times the points that are new.
-    fn plan_keeping(&mut self, picks: usize, objects: usize) {
-        let cost = COST_STEPS + objects / 2;
-        let best = (2 * cost * self.new).isqrt();
-        self.keep_from = picks + best.max(SPACING_MIN).max(self.length * 2 / KEPT_MAX);
     }
 }

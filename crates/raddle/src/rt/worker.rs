@@ -182,6 +182,11 @@ impl Worker {
                 break;
             }
             state.engine.write_search_trace(&mut trace);
+            if state.engine.has_strayed() {
+                // It could not be done again: nobody knows what it would have done.
+                trace = Trace::default();
+                state.engine.forget_rote();
+            }
             if let Some(hapsets) = &mut state.engine.analysis_mut().hapsets {
                 hapsets.callers.put_statements(&mut trace);
             }

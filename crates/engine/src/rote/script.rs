@@ -1,0 +1,217 @@
+//! What is written down of a run of a search, and what is kept of it.
+
+use crate::spin::Spin;
+use alloc::vec::Vec;
+use raddle_model::plan::{Step, Steps};
+use raddle_model::{Kind, ObjectId, Plan, SiteId, SpinMode, Tail, TaskId, TimeMode, World};
+
+/// States that are kept of one run.
+pub(super) const KEPT_MAX: usize = 256;
+/// Scheduling points between two of them, at least.
+const SPACING_MIN: usize = 8;
+/// To keep one costs as much as so many steps, and half a step more for each object.
+const COST_STEPS: usize = 3;
+/// Tasks that a line can tell apart.
+pub(super) const TASKS_MAX: u32 = 1 << 20;
+
+/// What a run does with its lines.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) enum Phase {
+    /// Nothing.
+    #[default]
+    Idle,
+    /// It writes them.
+    Writing,
+    /// It is led by them.
+    Led,
+    /// It was, and has strayed.
+    Strayed,
+}
+
+/// What a front end asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Call {
+    Arrive,
+    Announce,
+    Spawn,
+    Register,
+    Unchanged,
+}
+
+/// A call, and its answer if it has one: a task or an object.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line {
+    pub(super) what: u64,
+    pub(super) site: SiteId,
+    pub(super) answer: u32,
+}
+
+impl Line {
+    #[inline(always)]
+    pub(super) fn new(
+        call: Call,
+        kind: Kind,
+        task: TaskId,
+        object: ObjectId,
+        site: SiteId,
+        answer: u32,
+    ) -> Line {
+        debug_assert!(task.0 < TASKS_MAX, "raddle bug: so many tasks do nothing by rote");
+        let what = (call as u64) << 60 | (kind as u64) << 52 | u64::from(task.0) << 32 | u64::from(object.0);
+        Line { what, site, answer }
+    }
+}
+
+/// What the engine was after a call.
+#[derive(Default, Debug)]
+pub(super) struct Kept {
+    pub(super) lines: usize,
+    pub(super) picks: usize,
+    pub(super) events: usize,
+    pub(super) decisions: usize,
+    pub(super) first_states: usize,
+    pub(super) steps: u64,
+    pub(super) current: Option<TaskId>,
+    pub(super) world: World,
+    pub(super) spin: Spin,
+}
+
+/// What of a plan must be the same for a run to be led by another, besides its points.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Conditions {
+    pub(super) steps_max: u64,
+    pub(super) spurious_max: u32,
+    pub(super) parks: bool,
+    pub(super) run_on: bool,
+    pub(super) timeouts_max: u32,
+}
+
+impl Conditions {
+    pub(super) fn of(plan: &Plan) -> Option<(Conditions, &Steps)> {
+        let Tail::Steps(steps) = &plan.tail else { return None };
+        let conditions = Conditions {
+            steps_max: plan.steps_max,
+            spurious_max: plan.spurious_max,
+            parks: plan.spin == SpinMode::Park,
+            run_on: steps.run_on,
+            timeouts_max: steps.timeouts_max,
+        };
+        (plan.time == TimeMode::Any).then_some((conditions, steps))
+    }
+}
+
+/// The lines of the last run, and what was kept of it.
+#[derive(Default, Debug)]
+pub(crate) struct Rote {
+    pub(super) phase: Phase,
+    pub(super) lines: Vec<Line>,
+    /// The next line, in a run that is led.
+    pub(super) at: usize,
+    /// Who was picked at each point, by name.
+    pub(super) picked: Vec<u64>,
+    /// In the order of their points. Those from `used` on are kept for their memory.
+    pub(super) kept: Vec<Kept>,
+    pub(super) used: usize,
+    /// The point from which on the next state is kept.
+    pub(super) keep_from: usize,
+    /// Points of the run before, and of those the ones that it went through by itself.
+    pub(super) length: usize,
+    pub(super) new: usize,
+    /// Points of this run that it does not go through by itself.
+    pub(super) led: usize,
+    pub(super) conditions: Conditions,
+    /// The log lies in the trace that was handed out.
+    pub(super) handed_out: bool,
+    /// A run has strayed: no other is led.
+    pub(super) distrusted: bool,
+}
+
+impl Rote {
+    /// A run begins that is not led. `keeps`: what it is can be kept.
+    #[inline]
+    pub(crate) fn begin(&mut self, plan: &Plan, keeps: bool) {
+        if self.phase == Phase::Idle && self.used == 0 && !matches!(plan.tail, Tail::Steps(_)) {
+            return;
+        }
+        self.phase = Phase::Idle;
+        self.handed_out = false;
+        self.lines.clear();
+        self.picked.clear();
+        self.used = 0;
+        self.led = 0;
+        self.keep_from = SPACING_MIN;
+        // Operations that are no points are asked for in other ways.
+        let can = keeps && plan.points.releases && !self.distrusted;
+        if let Some((conditions, _)) = Conditions::of(plan).filter(|_| can) {
+            self.conditions = conditions;
+            self.phase = Phase::Writing;
+        }
+    }
+
+    /// Nothing that comes from here on can be repeated by rote.
+    #[inline]
+    pub(super) fn stop(&mut self) {
+        if self.phase == Phase::Writing {
+            self.phase = Phase::Idle;
+        }
+    }
+
+    /// Whether this run has not come to where it goes on by itself.
+    #[inline(always)]
+    pub(crate) fn leads(&self) -> bool {
+        matches!(self.phase, Phase::Led | Phase::Strayed)
+    }
+
+    /// Whether this run has anything to do with lines.
+    #[inline(always)]
+    pub(crate) fn is_on(&self) -> bool {
+        self.phase != Phase::Idle
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_writing(&self) -> bool {
+        self.phase == Phase::Writing
+    }
+
+    #[inline]
+    pub(super) fn write(&mut self, line: Line) {
+        if self.phase == Phase::Writing {
+            self.lines.push(line);
+        }
+    }
+
+    /// Holds a call against the next line. Its answer; none if the run has strayed.
+    #[inline(always)]
+    pub(super) fn answer(&mut self, line: Line) -> Option<u32> {
+        let expected = self.lines.get(self.at).filter(|_| self.phase == Phase::Led)?;
+        if expected.what != line.what || expected.site != line.site {
+            return None;
+        }
+        self.at += 1;
+        Some(expected.answer)
+    }
+
+    /// The latest state that was kept on the way of a plan.
+    pub(super) fn find(&self, plan: &Plan) -> Option<usize> {
+        let (conditions, Steps { steps, .. }) = Conditions::of(plan)?;
+        if self.distrusted || !self.handed_out || self.used == 0 || self.conditions != conditions {
+            return None;
+        }
+        let (first, steps) = steps.split_first()?;
+        let same = |(step, name): &(&Step, &u64)| step.task == **name && step.choices.is_empty();
+        let common = steps.iter().zip(&self.picked).take_while(same).count();
+        let common = if first.choices.is_empty() { common } else { 0 };
+        self.kept[..self.used].partition_point(|kept| kept.picks <= common).checked_sub(1)
+    }
+}
+
+impl Rote {
+    /// Says from which point on the next state is kept. A run goes by itself from the last one before it parts from
+    /// the run before, half a space on average; so what it costs to keep them and what it costs to go on from them are
+    /// least, together, where the square of a space is twice the cost of one times the points that are new.
+    pub(super) fn plan_keeping(&mut self, picks: usize, objects: usize) {
+        let cost = COST_STEPS + objects / 2;
+        let best = (2 * cost * self.new).isqrt();
+        self.keep_from = picks + best.max(SPACING_MIN).max(self.length * 2 / KEPT_MAX);
+    }
+}
