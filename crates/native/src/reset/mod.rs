@@ -15,6 +15,7 @@ pub mod guard;
 mod kept;
 mod late;
 mod layers;
+mod output;
 mod outside;
 mod pages;
 mod search;
@@ -217,6 +218,7 @@ fn next(outside: &mut Outside, proven: bool) -> Option<u64> {
 /// A run in this process; its memory is not put back yet. True if it has moved the start.
 fn one(outside: &mut Outside, doubtful: bool) -> bool {
     outside.errand.prepare();
+    outside.output.begin();
     outside.listens = false;
     if doubtful {
         outside.errand.begin_doubt();
@@ -232,12 +234,14 @@ fn one(outside: &mut Outside, doubtful: bool) -> bool {
             outside.errand.begin_early();
         }
         outside.undo.look();
+        outside.output.moved();
         let has_output = outside.errand.moved(outside.number);
         outside.late.moved(has_output);
         go_in(outside);
     }
+    let written = outside.output.end(outside.errand.checks());
     let files = outside.undo.all();
-    outside.errand.soiled(files);
+    outside.errand.soiled(files | written);
     if outside.undo.stuck {
         outside.end = End::Refused(sys::nr::READ as u32);
     }

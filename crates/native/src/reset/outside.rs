@@ -1,8 +1,10 @@
 //! Memory that is not undone: the stack of the one who undoes, and all that it must remember.
 
 use super::End;
+use super::guard::Sites;
 use super::late::Late;
 use super::layers::Layers;
+use super::output::Output;
 use super::pages::{Pages, Room};
 use super::undo::Undo;
 use crate::fiber::{Fiber, Stack};
@@ -50,6 +52,8 @@ pub(super) struct Outside {
     pub(super) listens: bool,
     pub(super) errand: Errand,
     pub(super) undo: Undo,
+    pub(super) output: Output,
+    pub(super) sites: Sites,
     pub(super) late: Late,
     pub(super) pages: Pages,
     /// Where the run stands that has come to a checkpoint.
@@ -131,6 +135,8 @@ pub(super) fn furnish(base: *mut u8, entry: usize, errand: Errand) -> *mut Outsi
             alone: false,
             kernels: crate::libc::rseq_area(),
             listens: false,
+            output: Output::new(errand.keeps_output()),
+            sites: Sites::new(),
             late: Late::new(errand.may_begin_late()),
             errand,
             undo: Undo::new(),

@@ -318,6 +318,12 @@ impl Errand {
         self.done()
     }
 
+    /// Whether outputs are files of the controller's own that it does not read after these runs: what one of them has
+    /// written it asks for by recording it.
+    pub(crate) fn keeps_output(&self) -> bool {
+        !self.record && self.flags & CAPTURED != 0
+    }
+
     /// Whether memory is to be compared after each run.
     pub(crate) fn checks(&self) -> bool {
         self.flags & CHECKED != 0
