@@ -254,8 +254,6 @@ fn area_near(code: &Range<usize>) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn a_call_is_known_by_its_two_instructions() {
         let is_plain = |before: [u8; 3], load: u8, number: usize| {
