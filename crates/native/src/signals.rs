@@ -39,6 +39,12 @@ pub(crate) fn use_alternate_stack() {
     unsafe { sys::call3(nr::SIGALTSTACK, (&raw const stack) as usize, 0, 0) };
 }
 
+/// The stack for crashes, from its lowest address to its end.
+pub(crate) fn stack() -> (usize, usize) {
+    let bottom = STACK_BASE.load(Ordering::Relaxed) as usize;
+    (bottom, bottom + STACK)
+}
+
 /// Catches fatal signals from now on.
 pub fn watch_for_crashes() {
     STACK_BASE.store(sys::map(STACK, false), Ordering::Relaxed);

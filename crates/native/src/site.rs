@@ -108,6 +108,11 @@ unsafe extern "C" fn add(header: *const Header, _: usize, all: *mut c_void) -> c
     0
 }
 
+/// Somewhere in libc's code.
+pub(crate) fn a_function_of_libc() -> usize {
+    dl_iterate_phdr as *const () as usize
+}
+
 /// Shows each part of each loaded file that is in memory, with the module's base.
 pub(crate) fn each_segment<F: FnMut(usize, &Segment)>(mut each: F) {
     unsafe extern "C" fn show<F: FnMut(usize, &Segment)>(

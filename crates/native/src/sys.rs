@@ -116,6 +116,7 @@ pub mod nr {
     pub const FUTEX: usize = 202;
     pub const CLOCK_GETTIME: usize = 228;
     pub const TGKILL: usize = 234;
+    pub const NEWFSTATAT: usize = 262;
     pub const USERFAULTFD: usize = 323;
     pub const CLOSE_RANGE: usize = 436;
     pub const EXIT_GROUP: usize = 231;

@@ -69,7 +69,9 @@ fn hapset_gives_the_same_numbers_again() {
 fn native_measures_every_figure() {
     let scratch = scratch();
     let subjects = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects");
-    for file in ["bug/counter.c", "bug/counter.expect", "bug/pair.h", "ok/counter.c"] {
+    let many = ["bug/full_pipe.c", "bug/full_pipe.expect"];
+    for file in ["bug/counter.c", "bug/counter.expect", "bug/pair.h", "ok/counter.c"].into_iter().chain(many)
+    {
         let to = scratch.path().join(file);
         std::fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");
         std::fs::copy(subjects.join(file), to).expect("a subject");
@@ -80,6 +82,8 @@ fn native_measures_every_figure() {
     let figures = json["figures"].as_array().expect("figures");
     assert_eq!((&json["schema"], figures.len()), (&"raddle.bench.native.v1".into(), 12), "{json}");
     assert_eq!(json["subjects"].as_array().map(Vec::len), Some(2), "{json}");
+    assert_eq!(json["subjects_left_out"][0]["name"], "bug/full_pipe", "{json}");
+    assert!(figures.iter().any(|figure| figure["most"].is_number()), "{json}");
     assert!(figures.iter().all(|figure| figure["value"].is_number() && figure["met"].is_boolean()), "{json}");
     for memory in ["memory", "memory_reset"] {
         assert!(!json[memory].as_array().expect("memory").is_empty(), "{json}");

@@ -48,6 +48,7 @@ fn what_a_program_does_to_itself_does_not_reach_the_next_run() {
         ("bind_file", Some(&["bind"])),
         ("deep", None),
         ("protect", Some(&["mprotect"])),
+        ("looks", Some(undone)),
     ] {
         let calls = compare(&format!("faults/{name}.c"), &runs);
         if let Some(alone) = alone {

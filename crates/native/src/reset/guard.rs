@@ -5,6 +5,7 @@
 //! right; to let through needs a reason. Reasons hold for the kernel's effects only: that memory is put back is
 //! taken for granted, also memory that a call writes to.
 
+mod sites;
 mod watch;
 
 use super::undo::Undo;
@@ -12,6 +13,7 @@ use super::{outside, refuse};
 use crate::server::ALL_FILES;
 use crate::signals;
 use crate::sys::{self, nr};
+pub(super) use sites::Sites;
 pub(crate) use watch::{begin as begin_watching, can_be_left, look_around};
 
 /// When a call may be made.
@@ -159,8 +161,11 @@ pub fn call(number: usize, args: [usize; 6]) -> isize {
         // SAFETY: what the program asks for.
         return unsafe { sys::call(number, args) };
     };
+    if let Some(result) = outside.output.keep(number, &args) {
+        return result;
+    }
     outside.undo.anything = true;
-    outside.undo.files |= moves(number, &args);
+    outside.undo.files |= outside.output.before(number, &args) | moves(number, &args);
     let may = match rule(number) {
         Some(Free) => true,
         Some(Opens) => {
@@ -194,7 +199,7 @@ fn inherited(fd: usize) -> bool {
 }
 
 /// Whether a descriptor is the run's own, or one whose state is put back.
-fn is_held(fd: usize) -> bool {
+pub(super) fn is_held(fd: usize) -> bool {
     undo().is_some_and(|undo| undo.kept.has(fd) || !undo.is_inherited(fd))
 }
 
@@ -452,6 +457,11 @@ unsafe extern "C" fn caught(_: i32, _: *const u8, context: *mut u8) {
             unsafe { registers.add(RIP).write(get(RIP) - CALL) };
         }
         number => {
+            if let Some(outside) = outside()
+                && rule(number).is_some()
+            {
+                outside.sites.seen(get(RIP), number);
+            }
             // SAFETY: what the program asks for; it has been looked at.
             let made = || unsafe { sys::call(number, args) };
             let result = if outside().is_none() { made() } else { call(number, args) };

@@ -15,6 +15,7 @@ pub mod guard;
 mod kept;
 mod late;
 mod layers;
+mod output;
 mod outside;
 mod pages;
 mod search;
@@ -61,8 +62,9 @@ pub(crate) use search::{keep_checkpoint, plan};
 
 /// Does the errand's runs one after the other. Returns once for each, with its number: in this process, or in a copy
 /// of its own. Not at all once there are none left.
-pub(crate) fn enter(errand: Errand) -> u64 {
-    enter_under(control, errand, &[])
+/// `plan` is what they have in common.
+pub(crate) fn enter(errand: Errand, plan: &[u8]) -> u64 {
+    enter_under(control, errand, plan)
 }
 
 /// The same for the runs of a search, each of which has a plan of its own; the first has this one.
@@ -156,7 +158,7 @@ extern "C" fn control() -> ! {
     let (mut tried, mut refused) = (0u32, 0u32);
     // Runs between two scans, and since the last.
     let (mut batch, mut unproven) = (1, 0);
-    while let Some(number) = outside.errand.next(unproven == 0) {
+    while let Some(number) = next(outside, unproven == 0) {
         outside.number = number;
         // Where nearly every run is refused, to try is wasted.
         let hopeless = tried >= 16 && refused * 4 > tried * 3;
@@ -207,9 +209,16 @@ extern "C" fn control() -> ! {
     outside.errand.done()
 }
 
+/// The next run, of this request or of one like it.
+fn next(outside: &mut Outside, proven: bool) -> Option<u64> {
+    let Outside { errand, mail, .. } = outside;
+    errand.next(proven).or_else(|| errand.next_request(mail.answer()))
+}
+
 /// A run in this process; its memory is not put back yet. True if it has moved the start.
 fn one(outside: &mut Outside, doubtful: bool) -> bool {
     outside.errand.prepare();
+    outside.output.begin();
     outside.listens = false;
     if doubtful {
         outside.errand.begin_doubt();
@@ -225,12 +234,14 @@ fn one(outside: &mut Outside, doubtful: bool) -> bool {
             outside.errand.begin_early();
         }
         outside.undo.look();
+        outside.output.moved();
         let has_output = outside.errand.moved(outside.number);
         outside.late.moved(has_output);
         go_in(outside);
     }
+    let written = outside.output.end(outside.errand.checks());
     let files = outside.undo.all();
-    outside.errand.soiled(files);
+    outside.errand.soiled(files | written);
     if outside.undo.stuck {
         outside.end = End::Refused(sys::nr::READ as u32);
     }

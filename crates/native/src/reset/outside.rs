@@ -1,12 +1,14 @@
 //! Memory that is not undone: the stack of the one who undoes, and all that it must remember.
 
 use super::End;
+use super::guard::Sites;
 use super::late::Late;
 use super::layers::Layers;
+use super::output::Output;
 use super::pages::{Pages, Room};
 use super::undo::Undo;
 use crate::fiber::{Fiber, Stack};
-use crate::server::{Errand, When};
+use crate::server::{self, Errand, When};
 use crate::sys;
 use core::ops::Range;
 
@@ -23,6 +25,8 @@ const PAGES: usize = 2 << 20;
 /// The plan of the next run, if each has one of its own.
 const MAIL: usize = STORE + PAGES * 4096;
 const MAIL_MAX: usize = 64 << 20;
+/// The longest message that is compared with the one before: it must fit into what the kernel keeps for a socket.
+const LIKE_IT_MAX: usize = 1 << 16;
 const SIZE: usize = MAIL + MAIL_MAX;
 
 /// What a checkpoint costs, until that is known, in nanoseconds.
@@ -48,6 +52,8 @@ pub(super) struct Outside {
     pub(super) listens: bool,
     pub(super) errand: Errand,
     pub(super) undo: Undo,
+    pub(super) output: Output,
+    pub(super) sites: Sites,
     pub(super) late: Late,
     pub(super) pages: Pages,
     /// Where the run stands that has come to a checkpoint.
@@ -80,6 +86,16 @@ impl Mail {
     /// Puts a message there; false if it is too long.
     pub(super) fn put(&mut self, message: &[u8]) -> bool {
         self.room(message.len()).map(|room| room.copy_from_slice(message)).is_some()
+    }
+
+    /// The message, and room behind it for another that is like it.
+    pub(super) fn answer(&mut self) -> server::Mail<'_> {
+        let size = LIKE_IT_MAX.min(MAIL_MAX - self.length);
+        // SAFETY: the room is ours, and so large; its beginning has been written.
+        unsafe {
+            let plan = core::slice::from_raw_parts(self.at, self.length);
+            server::Mail { plan, room: core::slice::from_raw_parts_mut(self.at.add(self.length), size) }
+        }
     }
 
     pub(super) fn message(&self) -> &[u8] {
@@ -119,6 +135,8 @@ pub(super) fn furnish(base: *mut u8, entry: usize, errand: Errand) -> *mut Outsi
             alone: false,
             kernels: crate::libc::rseq_area(),
             listens: false,
+            output: Output::new(errand.keeps_output()),
+            sites: Sites::new(),
             late: Late::new(errand.may_begin_late()),
             errand,
             undo: Undo::new(),

@@ -33,7 +33,7 @@ pub(crate) use copies::Marks;
 pub(crate) use left::outlives;
 pub(crate) use outbox::nanoseconds;
 pub(crate) use repeats::next as next_repeat;
-pub(crate) use resets::{ALL_FILES, Errand, first_choice};
+pub(crate) use resets::{ALL_FILES, Errand, Mail, first_choice};
 pub use search::{GONE, NO_CHECKPOINT};
 pub(crate) use search::{Order, decode, had_points, keep_checkpoint};
 pub use shared::beat;
@@ -229,6 +229,35 @@ struct Request {
     encoded: Vec<u8>,
 }
 
+/// A request without its plan.
+#[derive(PartialEq, Eq)]
+struct Head {
+    kind: u32,
+    /// Bytes of the plan.
+    plan: usize,
+    first: u64,
+    last: u64,
+    hang_ms: u32,
+    flags: u32,
+    entry: u64,
+}
+
+impl Head {
+    fn of(bytes: &[u8]) -> Head {
+        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
+        Head {
+            kind: word(0),
+            plan: word(4) as usize,
+            first: long(8),
+            last: long(16),
+            hang_ms: word(24),
+            flags: word(28),
+            entry: long(32),
+        }
+    }
+}
+
 struct Server {
     socket: i32,
     outbox: Outbox,
@@ -247,7 +276,7 @@ impl Server {
         let modules = Modules::find();
         loop {
             let Some(request) = self.receive() else { sys::exit(0) };
-            let Some(request) = request else { continue };
+            let Some(mut request) = request else { continue };
             if request.flags & THREADS == 0 && !crate::turns::fibers_suffice() {
                 self.outbox.despair(b"fibers need the instruction wrfsbase, which the kernel does not allow");
             }
@@ -263,7 +292,7 @@ impl Server {
                 let next = if request.flags & REPEATED != 0 {
                     repeats::some(&request, number, &mut self.outbox).ok_or(number)
                 } else if request.flags & RESET != 0 {
-                    resets::some(&request, number, &mut self.outbox)
+                    resets::some(&mut request, number, &mut self.outbox)
                 } else {
                     copies::one(&request, number, &mut self.outbox).ok_or(number)
                 };
@@ -273,7 +302,9 @@ impl Server {
                 }
             }
             copies::finish();
-            self.outbox.say(reply::DONE, &[], 0, 0, true);
+            if !resets::is_told() {
+                self.outbox.say(reply::DONE, &[], 0, 0, true);
+            }
         }
     }
 
@@ -283,29 +314,19 @@ impl Server {
         if !sys::read_all(self.socket, &mut head) {
             return None;
         }
-        let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-        let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
-        let mut bytes = vec![0u8; word(4) as usize];
+        let Head { kind, plan, first, last, hang_ms, flags, entry } = Head::of(&head);
+        let mut bytes = vec![0u8; plan];
         if !sys::read_all(self.socket, &mut bytes) {
             return None;
         }
-        if word(0) == request::STOP {
+        if kind == request::STOP {
             return Some(None);
         }
         let plan = match plan::decode(&bytes) {
             Ok(plan) => plan,
             Err(error) => self.outbox.despair(alloc::format!("{error}").as_bytes()),
         };
-        Some(Some(Request {
-            kind: word(0),
-            first: long(8),
-            last: long(16),
-            hang_ms: word(24),
-            flags: word(28),
-            entry: long(32),
-            plan,
-            encoded: bytes,
-        }))
+        Some(Some(Request { kind, first, last, hang_ms, flags, entry, plan, encoded: bytes }))
     }
 
     /// Whether the controller wants no more of this request.

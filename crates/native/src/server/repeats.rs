@@ -23,7 +23,7 @@ const LOOK_EVERY: u64 = 64;
 /// process.
 pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Option<u64> {
     let shared = shared::get().expect("raddle bug: no shared memory");
-    shared.begin_process(first);
+    shared.begin_process(first, request.last);
     copies::rewind(request.flags & CAPTURED != 0);
     let child = copies::copy(outbox)?;
     let (status, hangs) = copies::finished(child, request.hang_ms, shared);

@@ -4,7 +4,7 @@
 use super::copies::{self, Marks};
 use super::outbox::{Outbox, nanoseconds};
 use super::shared::{self, Gist, Shared};
-use super::{CAPTURED, CHECKED, FROM_MAIN, Request, has_mail, reply, request};
+use super::{CAPTURED, CHECKED, FROM_MAIN, Head, REQUEST, Request, has_mail, reply, request};
 use crate::reset;
 use crate::run::with;
 use crate::signals;
@@ -37,9 +37,9 @@ pub(super) fn note_unable(status: i32) -> bool {
     unable
 }
 
-/// A process for the runs from `first` on. Gives back the number of the first that it has not done; as an error the
-/// number of the run that this process is to do.
-pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Result<u64, u64> {
+/// A process for the runs from `first` on, and for those of later requests like this one: `request` is the last that it has
+/// taken. Gives back the number of the first run that it has not done; as an error the number of the run that this process is to do.
+pub(super) fn some(request: &mut Request, first: u64, outbox: &mut Outbox) -> Result<u64, u64> {
     if !is_able() {
         return copies::one(request, first, outbox).ok_or(first);
     }
@@ -47,9 +47,9 @@ pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Result
     shared.take_doubt();
     outbox.send();
     shared.be_certain(first);
-    shared.begin_process(first);
+    shared.begin_process(first, request.last);
     let Some(child) = copies::copy(outbox) else {
-        let number = reset::enter(Errand::new(request));
+        let number = reset::enter(Errand::new(request), &request.encoded);
         if request.flags & FROM_MAIN == 0 {
             copies::start(request, number);
         }
@@ -57,6 +57,7 @@ pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Result
     };
     let (status, _) = copies::finished(child, request.hang_ms, shared);
     let begun = shared.run.load(Ordering::Acquire);
+    request.last = shared.last.load(Ordering::Acquire);
     if shared.done.load(Ordering::Relaxed) != 0 {
         outbox.send();
         return Ok(begun);
@@ -78,6 +79,11 @@ pub(super) fn some(request: &Request, first: u64, outbox: &mut Outbox) -> Result
     copies::one(request, number, outbox).ok_or(number)
 }
 
+/// Whether the process that has repeated the runs of a request has said itself that they are done.
+pub(super) fn is_told() -> bool {
+    shared::get().is_some_and(|shared| shared.told.swap(0, Ordering::Relaxed) != 0)
+}
+
 /// The run comes to where somebody is chosen for the first time. From now on all runs may begin here, if this one is
 /// like any other so far.
 pub(crate) fn first_choice() {
@@ -93,6 +99,12 @@ pub(crate) fn first_choice() {
     copies::go_on(number, seed);
 }
 
+/// The plan that runs are repeated by, and room to read a request like it; all of it outside of what runs can change.
+pub(crate) struct Mail<'a> {
+    pub(crate) plan: &'a [u8],
+    pub(crate) room: &'a mut [u8],
+}
+
 /// What a process that repeats runs is to do.
 pub(crate) struct Errand {
     outbox: Outbox,
@@ -102,6 +114,7 @@ pub(crate) struct Errand {
     record: bool,
     seed: u64,
     last: u64,
+    entry: u64,
     /// How input and output are when a run begins.
     marks: Marks,
     /// Whether the run that is named in shared memory has been begun.
@@ -120,7 +133,7 @@ pub(crate) struct Errand {
 
 impl Errand {
     pub(super) fn new(request: &Request) -> Errand {
-        let Request { flags, hang_ms, last, .. } = *request;
+        let Request { flags, hang_ms, last, entry, .. } = *request;
         let outbox = Outbox::new(super::socket()).expect("raddle bug: no shared memory");
         Errand {
             outbox,
@@ -129,6 +142,7 @@ impl Errand {
             record: request.kind != request::SAMPLE,
             seed: request.plan.seed,
             last,
+            entry,
             marks: Marks::default(),
             begun: false,
             now: 0,
@@ -157,6 +171,54 @@ impl Errand {
             }
         }
         (number < self.last).then_some(number)
+    }
+
+    /// When all runs of a request are done: says so, and waits for the next. The first of its runs, if they are more of the
+    /// same; else it is left for others, as is a word that came before the last run.
+    pub(crate) fn next_request(&mut self, Mail { plan, room }: Mail) -> Option<u64> {
+        const RECEIVE: usize = 45;
+        const LOOK: usize = 2;
+        const ALL: usize = 0x100;
+        let (shared, socket) = (self.shared(), super::socket());
+        let all = shared.run.load(Ordering::Relaxed) >= self.last;
+        // As long as the one who asks writes it in one piece.
+        let room =
+            room.get_mut(..REQUEST + plan.len()).filter(|_| all && !self.record && !has_mail(socket))?;
+        self.outbox.say(reply::DONE, &[], 0, 0, true);
+        shared.told.store(1, Ordering::Relaxed);
+        // SAFETY: the kernel writes into a buffer that is alive.
+        let peeked = unsafe {
+            sys::call(RECEIVE, [socket as usize, room.as_mut_ptr() as usize, room.len(), LOOK | ALL, 0, 0])
+        };
+        let head = Head::of(room);
+        let same = Head { first: head.first, last: head.last, ..self.head(plan) };
+        if peeked != room.len() as isize
+            || head != same
+            || room[REQUEST..] != *plan
+            || !sys::read_all(socket, room)
+        {
+            return None;
+        }
+        self.last = head.last;
+        shared.last.store(head.last, Ordering::Relaxed);
+        shared.run.store(head.first, Ordering::Relaxed);
+        shared.be_certain(head.first);
+        shared.told.store(0, Ordering::Release);
+        (self.now, self.proven) = (nanoseconds(), ticks());
+        (head.first < head.last).then_some(head.first)
+    }
+
+    /// What a request is like that this process was made for.
+    fn head(&self, plan: &[u8]) -> Head {
+        Head {
+            kind: request::SAMPLE,
+            plan: plan.len(),
+            first: 0,
+            last: 0,
+            hang_ms: self.hang_ms,
+            flags: self.flags,
+            entry: self.entry,
+        }
     }
 
     /// Whether nobody can wait until it is known that this run was not disturbed by those before, or should not.
@@ -254,6 +316,12 @@ impl Errand {
     pub(crate) fn begin_early(&mut self) -> ! {
         self.shared().early.store(1, Ordering::Relaxed);
         self.done()
+    }
+
+    /// Whether outputs are files of the controller's own that it does not read after these runs: what one of them has
+    /// written it asks for by recording it.
+    pub(crate) fn keeps_output(&self) -> bool {
+        !self.record && self.flags & CAPTURED != 0
     }
 
     /// Whether memory is to be compared after each run.

@@ -7,7 +7,7 @@ use super::outbox::{Outbox, nanoseconds};
 use super::resets::{self, Errand};
 use super::shared;
 use super::{
-    ALONE, CAPTURED, CHECKED, CHECKPOINTS_ALWAYS, CHECKPOINTS_OFF, FROM_MAIN, REQUEST, RESET, Request,
+    ALONE, CAPTURED, CHECKED, CHECKPOINTS_ALWAYS, CHECKPOINTS_OFF, FROM_MAIN, Head, REQUEST, RESET, Request,
     THREADS, copies, reply, request,
 };
 use crate::reset;
@@ -109,7 +109,7 @@ fn repeated(request: Request, modules: &Modules, outbox: &mut Outbox) -> Option<
         return None;
     }
     outbox.send();
-    shared.begin_process(request.first);
+    shared.begin_process(request.first, 0);
     signals::wake_every(copies::SLICE_MS);
     let Some(child) = copies::copy(outbox) else {
         return Some(go(request, modules));
@@ -175,14 +175,13 @@ impl Errand {
         let peeked = unsafe {
             sys::call(RECEIVE, [socket as usize, head.as_mut_ptr() as usize, REQUEST, LOOK | ALL, 0, 0])
         };
-        let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-        let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
+        let Head { kind, plan, first: number, last: since, hang_ms, flags, .. } = Head::of(&head);
         let fits = peeked == REQUEST as isize
-            && word(0) == request::SEARCH
-            && word(24) == self.hang_ms
-            && word(28) & !ALONE == self.flags & !ALONE;
-        let Some(room) = room(word(4) as usize).filter(|_| fits) else { self.done() };
-        let (number, since, alone) = (long(8), long(16), word(28) & ALONE != 0);
+            && kind == request::SEARCH
+            && hang_ms == self.hang_ms
+            && flags & !ALONE == self.flags & !ALONE;
+        let Some(room) = room(plan).filter(|_| fits) else { self.done() };
+        let alone = flags & ALONE != 0;
         if !sys::read_all(socket, &mut head) || !sys::read_all(socket, room) {
             self.done();
         }

@@ -22,6 +22,10 @@ pub(super) struct Shared {
     way: AtomicU32,
     /// Which run goes on in a process that does several.
     pub(super) run: AtomicU64,
+    /// The run after the last of those that it is asked for.
+    pub(super) last: AtomicU64,
+    /// Whether it has done all of them and said so itself.
+    pub(super) told: AtomicU32,
     /// Whether that process has done all that it was to do.
     pub(super) done: AtomicU32,
     /// Whether a process that repeats runs has made one of its own for this run.
@@ -188,10 +192,11 @@ impl Shared {
         self.first.store(u32::from(first), Ordering::Relaxed);
     }
 
-    /// A process will be made that repeats runs, from this one on; all is said that was to be said before.
-    pub(super) fn begin_process(&self, first: u64) {
+    /// A process will be made that repeats these runs; all is said that was to be said before.
+    pub(super) fn begin_process(&self, first: u64, last: u64) {
         self.run.store(first, Ordering::Relaxed);
-        for flag in [&self.done, &self.alone] {
+        self.last.store(last, Ordering::Relaxed);
+        for flag in [&self.done, &self.told, &self.alone] {
             flag.store(0, Ordering::Relaxed);
         }
         self.begin_run();

@@ -18,6 +18,9 @@ use serde::Serialize;
 use std::path::PathBuf;
 use workshop::{Build, Workshop};
 
+/// Copies of a process that are made to see how long the kernel takes for one.
+const COPIES: u64 = 200;
+
 /// What controlling an unmodified program costs, beside gcc's own ThreadSanitizer
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -63,6 +66,9 @@ struct Figure {
     #[serde(skip_serializing_if = "Option::is_none")]
     reference: Option<f64>,
     reference_is: &'static str,
+    /// The most that this machine allows, whoever asks; absent if that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    most: Option<f64>,
     /// The goal as a number: at least or at most.
     goal: f64,
     goal_is: &'static str,
@@ -77,6 +83,8 @@ struct Results {
     memory_reset: Vec<memory::Sample>,
     /// Runs a second of each, the worst ratio first.
     subjects: Vec<reset::Row>,
+    /// Those that were not measured because of their many events.
+    subjects_left_out: Vec<reset::LeftOut>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
@@ -107,6 +115,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         let command = || workshop.controlled("small", 0, runs, isolation);
         workshop.best("runs_per_second", f64::max, command)
     };
+    let copies = 1e9 / workshop.printed(Build::Plain, "forks", COPIES)?;
     let (forked, repeated) = (runs(args.runs, "fork")?, runs(20 * args.runs, "in-process")?);
     let sanitized = 1.0 / workshop.alone(Build::Sanitizer, "small", 0)?;
     let small = reset::of_program(&workshop, "small", 0, [args.runs, 10 * args.runs])?;
@@ -114,7 +123,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     let heap = reset::of_program(&workshop, "heap", args.megabytes, heap_runs)?;
     step("subjects");
     let subjects = args.subjects.as_deref().map(|folder| reset::of_subjects(&workshop, folder));
-    let subjects = subjects.transpose()?.unwrap_or_default();
+    let reset::Subjects { rows: subjects, left_out: subjects_left_out } =
+        subjects.transpose()?.unwrap_or_default();
     step("checkpoints");
     let checkpoints = checkpoints::figures(&workshop, args.sections, args.searched)?;
     step("memory");
@@ -134,7 +144,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
             30.0,
         ),
         at_most("an access in single-threaded code", controlled, (sanitizer, "gcc's ThreadSanitizer"), 1.0),
-        rate("runs a second, two threads, fork", forked, sanitized, 5_000.0),
+        Figure { most: Some(copies), ..rate("runs a second, two threads, fork", forked, sanitized, 5_000.0) },
         rate("runs a second, two threads, in-process", repeated, sanitized, 300_000.0),
         Figure {
             reference: Some(small.fork),
@@ -147,7 +157,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         subjects.first().map(|worst| times("runs a second of the worst subject, reset", worst.pair, 20.0)),
     );
     figures.extend(checkpoints);
-    let results = Results { schema: "raddle.bench.native.v1", figures, memory, memory_reset, subjects };
+    let schema = "raddle.bench.native.v1";
+    let results = Results { schema, figures, memory, memory_reset, subjects, subjects_left_out };
     match args.format {
         Format::Human => output::print(&text(&results)),
         Format::Json => {
@@ -165,6 +176,7 @@ fn rate(what: &'static str, value: f64, reference: f64, goal: f64) -> Figure {
         unit: "",
         reference: Some(reference),
         reference_is: "processes under gcc's ThreadSanitizer",
+        most: None,
         goal,
         goal_is: "at least",
         met: value >= goal,
@@ -179,6 +191,7 @@ fn times(what: &'static str, pair: reset::Pair, goal: f64) -> Figure {
         unit: "",
         reference: Some(pair.fork),
         reference_is: "fork",
+        most: None,
         goal,
         goal_is: "times as many, at least",
         met: pair.ratio() >= goal,
@@ -204,7 +217,8 @@ fn cost(
     goal_is: &'static str,
     met: bool,
 ) -> Figure {
-    Figure { what, value, unit: "ns", reference: Some(reference), reference_is, goal, goal_is, met }
+    let reference = Some(reference);
+    Figure { what, value, unit: "ns", reference, reference_is, most: None, goal, goal_is, met }
 }
 
 fn text(results: &Results) -> String {
@@ -216,12 +230,13 @@ fn text(results: &Results) -> String {
             let ratio = if cheaper { reference / figure.value } else { figure.value / reference };
             format!("{ratio:.2}×")
         });
+        let reference = figure.reference.map(|it| format!("{}: {}", figure.reference_is, unit(it)));
+        let most = figure.most.map(|most| format!("copies that do nothing: {}", unit(most)));
+        let beside = reference.into_iter().chain(most);
         grid.row([
             figure.what.to_owned(),
             unit(figure.value),
-            figure.reference.map_or_else(String::new, |reference| {
-                format!("{}: {}", figure.reference_is, unit(reference))
-            }),
+            beside.collect::<Vec<_>>().join("; "),
             ratio,
             format!("{} {}", number(figure.goal), figure.goal_is),
             String::from(if figure.met { "yes" } else { "no" }),
@@ -246,6 +261,14 @@ fn text(results: &Results) -> String {
             subjects.row([row.name.clone(), number(row.pair.fork), number(row.pair.reset), ratio]);
         }
         text += &format!("\nruns a second of the subjects\n\n{}", subjects.text());
+    }
+    if !results.subjects_left_out.is_empty() {
+        let mut left_out = Grid::new(["subject", "events a run"]);
+        for subject in &results.subjects_left_out {
+            left_out.row([subject.name.clone(), number(subject.events_per_run)]);
+        }
+        let least = thousands(reset::EVENTS_MAX as i64);
+        text += &format!("\nleft out, with {least} events a run or more\n\n{}", left_out.text());
     }
     text
 }

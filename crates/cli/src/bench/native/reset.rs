@@ -13,8 +13,11 @@ const SUBJECT_TRIES: u32 = 2;
 /// Runs of a subject under each.
 const SUBJECT_RUNS: [u64; 2] = [1_000, 40_000];
 
-/// Subjects with more events in a run are left out: what undoing costs is not what they take.
-const EVENTS_MAX: f64 = 1_000.0;
+/// Subjects with so many events in a run, or more, are left out: what undoing costs is not what they take.
+pub(super) const EVENTS_MAX: f64 = 1_000.0;
+
+/// Runs that show how many events a subject has. One alone may end early.
+const LOOKED_AT: u64 = 20;
 
 /// Runs a second under `fork` and under `reset`.
 #[derive(Clone, Copy, Serialize)]
@@ -71,9 +74,23 @@ pub(super) struct Row {
     alone: serde_json::Value,
 }
 
-/// All subjects below a folder with few events in a run, the worst first.
-pub(super) fn of_subjects(workshop: &Workshop, folder: &Path) -> Result<Vec<Row>, Problem> {
-    let mut rows = Vec::new();
+/// A subject that has too many events in a run.
+#[derive(Serialize)]
+pub(super) struct LeftOut {
+    pub(super) name: String,
+    pub(super) events_per_run: f64,
+}
+
+/// What was measured, the worst first, and what was not.
+#[derive(Serialize, Default)]
+pub(super) struct Subjects {
+    pub(super) rows: Vec<Row>,
+    pub(super) left_out: Vec<LeftOut>,
+}
+
+/// All subjects below a folder.
+pub(super) fn of_subjects(workshop: &Workshop, folder: &Path) -> Result<Subjects, Problem> {
+    let (mut rows, mut left_out) = (Vec::new(), Vec::new());
     for subject in Subject::all(folder)? {
         let program = workshop.build(&subject.source, &subject.flags)?;
         let command = |runs, isolation: &str| {
@@ -82,16 +99,23 @@ pub(super) fn of_subjects(workshop: &Workshop, folder: &Path) -> Result<Vec<Row>
             command.arg(&program).args(&subject.arguments);
             Ok(command)
         };
-        let (pair, json) = pair(SUBJECT_RUNS, SUBJECT_TRIES, command)?;
-        let number = |name: &str| json[name].as_f64().unwrap_or(f64::NAN);
-        let events_per_run = (number("steps") + number("accesses")) / number("runs");
-        if events_per_run < EVENTS_MAX {
-            let alone = json["isolation"]["alone"].clone();
-            rows.push(Row { name: subject.name, events_per_run, pair, alone });
+        let few = read(&finished(&mut command(LOOKED_AT, "fork")?, &[0, 1])?)?;
+        let name = subject.name;
+        if events_per_run(&few) >= EVENTS_MAX {
+            left_out.push(LeftOut { name, events_per_run: events_per_run(&few) });
+            continue;
         }
+        let (pair, json) = pair(SUBJECT_RUNS, SUBJECT_TRIES, command)?;
+        let alone = json["isolation"]["alone"].clone();
+        rows.push(Row { name, events_per_run: events_per_run(&json), pair, alone });
     }
     rows.sort_by(|a, b| a.pair.ratio().total_cmp(&b.pair.ratio()));
-    Ok(rows)
+    Ok(Subjects { rows, left_out })
+}
+
+fn events_per_run(json: &serde_json::Value) -> f64 {
+    let number = |name: &str| json[name].as_f64().unwrap_or(f64::NAN);
+    (number("steps") + number("accesses")) / number("runs")
 }
 
 /// A program with an expectation file, of which the lines matter that say how it is built and run.
