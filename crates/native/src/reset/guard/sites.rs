@@ -129,7 +129,8 @@ fn is_plain(bytes: &[u8; LOOKED_AT], number: usize) -> bool {
     let [a, b, before, 0xb8, n0, n1, n2, n3, 0x0f, 0x05] = *bytes else { return false };
     // It may be the end of another instruction: a load of another register, or of a part; or a constant that is put into
     // memory, or worked with, whose address ends in that byte.
-    let prefixed = matches!(before, 0x40..=0x4f | 0x66);
+    // Or an address that is put together from a register and a constant (`lea`, or a load from there).
+    let prefixed = matches!(before, 0x40..=0x4f | 0x63 | 0x66 | 0x8b | 0x8d);
     let constant = |opcode: u8| matches!(opcode, 0xc7 | 0x81 | 0x69 | 0xf7);
     let in_memory = constant(b) && before & 0xc0 == 0x40 || constant(a) && b & 0xc7 == 0x44;
     [n0, n1, n2, n3] == number && !prefixed && !in_memory
@@ -265,8 +266,8 @@ mod tests {
             assert!(is_plain(before, 0xb8, 0x101), "{before:x?}");
             assert!(!is_plain(before, 0xb8, 0x102) && !is_plain(before, 0xb9, 0x101));
         }
-        // mov r8d, number; mov dword ptr [rsp - 72], number; mov dword ptr [rdi - 72], number; a short constant.
-        for before in [[0, 0, 0x41], [0xc7, 0x44, 0x24], [0, 0xc7, 0x47], [0, 0, 0x66]] {
+        // mov r8d, number; mov dword ptr [rsp - 72], number; mov dword ptr [rdi - 72], number; a short constant; lea edi, [rax + number].
+        for before in [[0, 0, 0x41], [0xc7, 0x44, 0x24], [0, 0xc7, 0x47], [0, 0, 0x66], [0, 0, 0x8d]] {
             assert!(!is_plain(before, 0xb8, 0x101), "{before:x?}");
         }
     }
