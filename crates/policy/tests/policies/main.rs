@@ -7,6 +7,7 @@ mod fig1;
 mod noise;
 mod pct_bound;
 mod pos;
+mod rapos_new_tasks;
 mod rapos_release;
 mod reseed;
 mod support;
