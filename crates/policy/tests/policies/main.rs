@@ -12,3 +12,4 @@ mod rapos_release;
 mod reseed;
 mod support;
 mod uniform;
+mod walks_waiting;
