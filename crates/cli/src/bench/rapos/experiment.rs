@@ -31,7 +31,7 @@ pub(crate) enum Points {
 /// Whether starting a thread is an operation that others can come before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub(crate) enum Starts {
-    /// It is, as in Java: main interleaves with the threads that it has started.
+    /// It is, as in the paper: main interleaves with the threads that it has started.
     Points,
     /// It is not, as in raddle: all threads stand at their first operation before any runs.
     Free,
@@ -77,7 +77,7 @@ pub(crate) fn told(points: Points, starts: Starts) -> String {
         Points::Racy => "switches before synchronization and before racing accesses",
     };
     let started = match starts {
-        Starts::Points => "starting a thread is a point, as in Java",
+        Starts::Points => "starting a thread is a point, as in the paper",
         Starts::Free => "starting a thread is no point, as in raddle",
     };
     format!("{switched}; {started}")

@@ -1,5 +1,5 @@
 //! `raddle bench rapos`: fig. 1, table 1, fig. 6 and fig. 7 of Sen, "Effective Random Testing of Concurrent
-//! Programs", ASE 2007, on subjects of the same structure. A row that misses a claim says so.
+//! Programs", ASE 2007, on subjects of the same structure. A row that misses a claim says so; `docs/rapos.md` says why.
 
 mod experiment;
 mod fig1;
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// Where to switch: before synchronization as in the paper, before racing accesses too, or both in turn
     #[arg(long, value_enum, default_value_t = Which::Both)]
     points: Which<Points>,
-    /// Whether starting a thread is a point, as in Java, or not, as in raddle, or both in turn
+    /// Whether starting a thread is a point, as in the paper, or not, as in raddle, or both in turn
     #[arg(long, value_enum, default_value_t = Which::Both)]
     starts: Which<Starts>,
     /// The same seed gives the same numbers; `random` draws one
@@ -206,6 +206,7 @@ fn text(args: &Args, results: &Results) -> String {
     }
     parts.push(fig7::text(&results.fig7, args.experiments));
     parts.push(format!("figures:\n  {}\n", results.files.join("\n  ")));
+    parts.push(String::from("docs/rapos.md says which of the tables is the paper's, and why rows differ\n"));
     parts.push(format!("seed {}, {:.1} s\n", results.seed, results.seconds));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
