@@ -36,8 +36,9 @@ fn tiny(rng: &mut Rng) -> Program {
     let mut program = Program::flat(vec![Object::Atomic(0), Object::Atomic(0), Object::Mutex], tasks);
     // Main may have something to do before and between making them.
     if below(2) == 0 {
-        let at = [below(2), 2];
-        at.map(|at| program.tasks[0].insert(at, Store(below(2), Val::Const(1))));
+        for at in [below(2), 2] {
+            program.tasks[0].insert(at, Store(below(2), Val::Const(1)));
+        }
     }
     program
 }
