@@ -8,7 +8,8 @@
 //! - once every reader has drawn to wait, the next write is that of one of the tasks that write next,
 //!   in proportion to the accesses that each has left.
 //!
-//! A task may draw to be next long before it gets here. Until then the others wait for it.
+//! A task may draw to be next long before it gets here. Until then the others wait for it. One that stands here has
+//! at least one access left, whatever was learned: it counts as much for those who draw as it does when it draws itself.
 
 use alloc::vec::Vec;
 use raddle_model::Dice;
@@ -41,6 +42,17 @@ impl Member {
             self.writes_left -= u32::from(write);
         }
     }
+}
+
+/// Where a learned task is, for a contest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reach {
+    /// It has ended, or stands here and is blocked.
+    Never,
+    /// It may have the next access here once it has come.
+    Later,
+    /// It stands here and can run.
+    Here,
 }
 
 /// One object.
@@ -108,12 +120,12 @@ impl Contest {
         }
     }
 
-    /// Whether a member's read need not wait for a write. `able` says of a learned task whether it
+    /// Whether a member's read need not wait for a write. `reach` says of a learned task whether it
     /// can still have the next access here.
     pub(crate) fn may_read<D: Dice>(
         &mut self,
         reader: usize,
-        able: &impl Fn(usize) -> bool,
+        reach: &impl Fn(usize) -> Reach,
         dice: &mut D,
     ) -> bool {
         if let Some(first) = self.members[reader].reads_first {
@@ -122,7 +134,7 @@ impl Contest {
         let own = self.members[reader].left().max(1);
         let others = self.members.iter().enumerate();
         let others: u32 = others
-            .filter(|(i, member)| *i != reader && able(member.slot))
+            .filter(|(i, member)| *i != reader && reach(member.slot) != Reach::Never)
             .map(|(_, member)| member.writes_left)
             .sum();
         let first = others == 0 || dice.below(own + others) < own;
@@ -134,7 +146,7 @@ impl Contest {
     pub(crate) fn may_write<D: Dice>(
         &mut self,
         writer: usize,
-        able: &impl Fn(usize) -> bool,
+        reach: &impl Fn(usize) -> Reach,
         dice: &mut D,
     ) -> bool {
         if let Some(drawn) = self.writer {
@@ -142,18 +154,20 @@ impl Contest {
         }
         for reader in 0..self.members.len() {
             let member = &self.members[reader];
-            let none = reader == writer || !member.reads_next() || !able(member.slot);
-            if !none && self.may_read(reader, able, dice) {
+            let none = reader == writer || !member.reads_next() || reach(member.slot) == Reach::Never;
+            if !none && self.may_read(reader, reach, dice) {
                 return false;
             }
         }
         let weight = |i: usize| {
             let member = &self.members[i];
-            let next = member.writes_left > 0 && !member.reads_next() && able(member.slot);
-            match (i == writer, next) {
-                (true, _) => member.left().max(1),
-                (false, true) => member.left(),
-                (false, false) => 0,
+            match reach(member.slot) {
+                _ if i == writer => member.left().max(1),
+                Reach::Never => 0,
+                _ if member.reads_next() => 0,
+                Reach::Here => member.left().max(1),
+                Reach::Later if member.writes_left > 0 => member.left(),
+                Reach::Later => 0,
             }
         };
         let total: u32 = (0..self.members.len()).map(weight).sum();

@@ -4,7 +4,7 @@
 //! site. One that leaves its profile (a loop that turns once more, another branch) is looked for a
 //! little further on by site. What is lost in doing so changes probabilities and nothing else.
 
-use crate::contest::Contest;
+use crate::contest::{Contest, Reach};
 use alloc::vec::Vec;
 use raddle_model::plan::Weights;
 use raddle_model::{Op, TaskId, View};
@@ -107,13 +107,17 @@ impl Profile {
 
     /// Whether a learned task can have the next access in a contest. One that was not made yet can;
     /// one that stands there and is blocked cannot.
-    pub(crate) fn able(&self, view: &View<'_>, contest: usize, slot: usize) -> bool {
+    pub(crate) fn reach(&self, view: &View<'_>, contest: usize, slot: usize) -> Reach {
         let Some(task) = self.progress[slot].task else {
-            return true;
+            return Reach::Later;
         };
-        let blocked_here = self.seats[task.index()].place.is_some_and(|place| place.contest == contest)
-            && !view.world.enabled_tasks().contains(task);
-        view.world.is_live(task) && !blocked_here
+        let here = self.seats[task.index()].place.is_some_and(|place| place.contest == contest);
+        match (view.world.is_live(task), here) {
+            (false, _) => Reach::Never,
+            (true, false) => Reach::Later,
+            (true, true) if view.world.enabled_tasks().contains(task) => Reach::Here,
+            (true, true) => Reach::Never,
+        }
     }
 
     /// Takes in what is new since the last pick: tasks that were made, and what `last` is about to do.
@@ -160,9 +164,14 @@ impl Profile {
         if self.bound.len() <= object {
             self.bound.resize(object + 1, 0);
         }
-        // What is known of the object itself counts for more than what the profile says.
+        // What is known of the object itself counts for more than what the profile says; and what is known of a mutex
+        // counts for the condition variable that it is used with.
         if self.bound[object] == 0 {
-            self.bound[object] = expected? as u32 + 1;
+            let second = self.bound.get(op.second.index()).copied().filter(|_| op.second.is_some());
+            self.bound[object] = match expected {
+                Some(contest) => contest as u32 + 1,
+                None => second.filter(|&bound| bound != 0)?,
+            };
         }
         let contest = self.bound[object] as usize - 1;
         Some(Place { contest, member: contests[contest].member(slot)?, expected: expected == Some(contest) })

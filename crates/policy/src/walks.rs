@@ -69,10 +69,10 @@ impl<D: Dice> Walks<D> {
             return true;
         };
         let Place { contest, member, .. } = place;
-        let able = |slot| self.profile.able(view, contest, slot);
+        let reach = |slot| self.profile.reach(view, contest, slot);
         match view.op(task).access() {
-            Access::Read => self.contests[contest].may_read(member, &able, &mut self.dice),
-            Access::Write => self.contests[contest].may_write(member, &able, &mut self.dice),
+            Access::Read => self.contests[contest].may_read(member, &reach, &mut self.dice),
+            Access::Write => self.contests[contest].may_write(member, &reach, &mut self.dice),
         }
     }
 

@@ -16,6 +16,10 @@ struct Found {
 /// The contended accesses of a run under these points: those to objects that at least two tasks
 /// access, one of them writing. A condition variable and its mutex count as one object. What the
 /// tasks were about to do when the run ended counts as done: in a deadlock it matters most.
+///
+/// Where tasks wait for notifications, how often each gets at the object depends on who came when: what a task has left
+/// there in one run says nothing of the next. So of such an object only the first access of each task is
+/// kept: they wait for each other once, and from then on all who stand there are drawn alike.
 pub fn learn(trace: &Trace, points: &PointSet) -> Weights {
     let mut length = 0;
     let mut done = alloc::vec![0; trace.names.len()];
@@ -39,11 +43,18 @@ pub fn learn(trace: &Trace, points: &PointSet) -> Weights {
     }
     let mut tasks: Vec<TaskWeight> =
         trace.names.iter().map(|&name| TaskWeight { name, accesses: Vec::new() }).collect();
+    // For each task the objects with waiting that it has been at.
+    let mut met: Vec<Vec<u32>> = alloc::vec![Vec::new(); tasks.len()];
     for Found { task, index, op } in &found {
         let accesses = &mut tasks[task.index()].accesses;
-        if let Some(object) = objects.contended(op.object)
-            && accesses.len() < ACCESSES_MAX
-        {
+        let Some(object) = objects.contended(op.object) else { continue };
+        if objects.waited(op.object) {
+            if met[task.index()].contains(&object) {
+                continue;
+            }
+            met[task.index()].push(object);
+        }
+        if accesses.len() < ACCESSES_MAX {
             accesses.push(Contended {
                 index: *index,
                 site: op.site,
@@ -77,6 +88,7 @@ struct Entry {
     first: Option<TaskId>,
     shared: bool,
     written: bool,
+    waited: bool,
     number: Option<u32>,
 }
 
@@ -88,6 +100,7 @@ impl Objects {
                 first: None,
                 shared: false,
                 written: false,
+                waited: false,
                 number: None,
             });
         }
@@ -103,6 +116,7 @@ impl Objects {
         if b.is_some() {
             let b = self.entry(b);
             self.entries[b].parent = a as u32;
+            self.entries[a].waited = true;
         }
     }
 
@@ -112,6 +126,12 @@ impl Objects {
         entry.shared |= entry.first.is_some_and(|first| first != task);
         entry.first = entry.first.or(Some(task));
         entry.written |= write;
+    }
+
+    /// Whether it is a condition variable with its mutex.
+    fn waited(&mut self, object: ObjectId) -> bool {
+        let at = self.entry(object);
+        self.entries[at].waited
     }
 
     fn contended(&mut self, object: ObjectId) -> Option<u32> {

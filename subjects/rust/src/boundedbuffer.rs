@@ -1,13 +1,15 @@
-//! Subject `boundedbuffer`: producers and consumers around a buffer with few places.
+//! Subject `boundedbuffer`: producers and a consumer around a buffer with one place.
 //!
 //! | | paper (table 1) | here |
 //! |---|---|---|
-//! | threads | 4 | 2 producers and 2 consumers; main starts and joins them |
+//! | threads | 4 | main, 2 producers and 1 consumer, started in the order producer, consumer, producer |
 //! | locks | not given | 1 monitor, with waiting and notification |
-//! | operations | not given | each producer puts, and each consumer takes, 2 items; the buffer has 2 places |
+//! | operations | 141 lines, not given | each producer puts, and the consumer takes, 2 items; the buffer has 1 place |
 //!
-//! Assumed: the paper reports no deadlock here, so whoever changes the buffer notifies all waiting threads; with a
-//! single notification a producer could wake a producer and everybody would wait.
+//! The paper prints no listing. The program of that name in the authors' repository (CalFuzzer,
+//! `benchmarks/jpf_test_cases/boundedbuffer`) has the 141 lines of table 1, and the structure and the numbers are taken
+//! from it: whoever changes the buffer notifies one who waits, whichever. Four items are put and two taken, so in the end
+//! a producer waits for ever: every run is a deadlock, as it is there.
 
 use crate::monitor::Monitor;
 use crate::shim::Shared;
@@ -15,60 +17,40 @@ use crate::shim::sync::Arc;
 use crate::shim::thread;
 use crate::tasks::join_all;
 
-const PAIRS: usize = 2;
 const ITEMS: usize = 2;
-const PLACES: usize = 2;
+const PLACES: usize = 1;
 
 #[derive(Default)]
 struct Buffer {
     monitor: Monitor,
-    places: [Shared<usize>; PLACES],
-    first: Shared<usize>,
     count: Shared<usize>,
 }
 
 impl Buffer {
-    fn put(&self, item: usize) {
+    fn put(&self) {
         let mut inside = self.monitor.enter();
         inside.wait_while(|| self.count.get() == PLACES);
-        self.places[(self.first.get() + self.count.get()) % PLACES].set(item);
         self.count.update(|count| count + 1);
-        inside.notify_all();
+        inside.notify();
     }
 
-    fn take(&self) -> usize {
+    fn take(&self) {
         let mut inside = self.monitor.enter();
         inside.wait_while(|| self.count.get() == 0);
-        let item = self.places[self.first.get()].get();
-        self.first.update(|first| (first + 1) % PLACES);
         self.count.update(|count| count - 1);
-        inside.notify_all();
-        item
+        inside.notify();
     }
 }
 
-/// The body of the subject: every item that was put is taken once.
+/// The body of the subject.
 pub fn subject() {
     let buffer: Arc<Buffer> = Arc::default();
-    let sums: Arc<[Shared<usize>; PAIRS]> = Arc::default();
-    let mut tasks = Vec::new();
-    for producer in 0..PAIRS {
-        let buffer = Arc::clone(&buffer);
-        tasks.push(thread::spawn(move || {
-            for item in 0..ITEMS {
-                buffer.put(1 << (producer * ITEMS + item));
-            }
-        }));
-    }
-    for consumer in 0..PAIRS {
-        let buffer = Arc::clone(&buffer);
-        let sums = Arc::clone(&sums);
-        tasks.push(thread::spawn(move || {
-            let sum = (0..ITEMS).map(|_| buffer.take()).sum();
-            sums[consumer].set(sum);
-        }));
-    }
+    let tasks = [Buffer::put, Buffer::take, Buffer::put]
+        .map(|operation| {
+            let buffer = Arc::clone(&buffer);
+            thread::spawn(move || (0..ITEMS).for_each(|_| operation(&buffer)))
+        })
+        .into_iter()
+        .collect();
     join_all(tasks);
-    let total: usize = sums.iter().map(Shared::get).sum();
-    assert_eq!(total, (1 << (PAIRS * ITEMS)) - 1, "each item is taken once");
 }

@@ -2,12 +2,15 @@
 //!
 //! | | paper (table 1) | here |
 //! |---|---|---|
-//! | threads | 8 | a source, 6 stages and a sink; main starts and joins them |
+//! | threads | 8 | main, 6 stages and a listener |
 //! | locks | not given | 7 monitors, one per slot, with waiting and notification |
-//! | operations | not given | 2 numbers go through; a stage takes a number, adds one and puts it into the next slot |
+//! | operations | 119 lines, not given | main starts the others, puts 0 and 1 into the first slot and stops the pipeline; a stage takes a number, adds one and puts it into the next slot |
 //!
-//! Assumed: a slot holds one number; `put` waits while it is full, `take` while it is empty. What comes out is always
-//! the same: partial orders differ only in who had to wait.
+//! The paper prints no listing. The program of that name in the authors' repository (CalFuzzer,
+//! `benchmarks/jpf_test_cases/pipeline`) has the 119 lines of table 1, and the structure and the numbers are taken from
+//! it: a slot holds one number, and putting one in does not wait but replaces the one that is there; to stop is to put
+//! 0, which a stage hands on before it ends. So the first 0 that main puts stops a stage as well, if the 1 does not
+//! replace it in time. The original ends with main; here main joins the others.
 
 use crate::monitor::Monitor;
 use crate::shim::Shared;
@@ -15,9 +18,9 @@ use crate::shim::sync::Arc;
 use crate::shim::thread;
 use crate::tasks::join_all;
 
-const TASKS: usize = 8;
-const SLOTS: usize = TASKS - 1;
+const STAGES: usize = 6;
 const NUMBERS: usize = 2;
+const STOP: usize = 0;
 
 #[derive(Default)]
 struct Slot {
@@ -27,8 +30,7 @@ struct Slot {
 
 impl Slot {
     fn put(&self, number: usize) {
-        let mut inside = self.monitor.enter();
-        inside.wait_while(|| self.number.get().is_some());
+        let inside = self.monitor.enter();
         self.number.set(Some(number));
         inside.notify_all();
     }
@@ -38,32 +40,35 @@ impl Slot {
         inside.wait_while(|| self.number.get().is_none());
         let number = self.number.get().expect("it has just been seen");
         self.number.set(None);
-        inside.notify_all();
         number
     }
 }
 
-/// The body of the subject: the sink gets each number with one added by each stage.
+/// The body of the subject.
 pub fn subject() {
-    let slots: Arc<[Slot; SLOTS]> = Arc::default();
-    let tasks = (0..TASKS)
-        .map(|task| {
+    let slots: Arc<[Slot; STAGES + 1]> = Arc::default();
+    let tasks = (0..=STAGES)
+        .map(|stage| {
             let slots = Arc::clone(&slots);
-            thread::spawn(move || run(&slots, task))
+            thread::spawn(move || run(&slots[stage], slots.get(stage + 1)))
         })
         .collect();
+    for number in 0..NUMBERS {
+        slots[0].put(number);
+    }
+    slots[0].put(STOP);
     join_all(tasks);
 }
 
-fn run(slots: &[Slot; SLOTS], task: usize) {
-    for number in 0..NUMBERS {
-        let taken = match task {
-            0 => number,
-            _ => slots[task - 1].take() + 1,
-        };
-        match slots.get(task) {
-            Some(slot) => slot.put(taken),
-            None => assert_eq!(taken, number + SLOTS, "each stage adds one"),
+/// A stage, or the listener, which has nobody to hand on to.
+fn run(input: &Slot, output: Option<&Slot>) {
+    loop {
+        let number = input.take();
+        if let Some(output) = output {
+            output.put(if number == STOP { STOP } else { number + 1 });
+        }
+        if number == STOP {
+            return;
         }
     }
 }

@@ -16,7 +16,8 @@ fn rapos_gives_the_same_numbers_again() {
     assert_eq!(first, measure());
     // Two subjects under two kinds of points and two ways to start threads.
     assert_eq!(first["table1"].as_array().expect("rows").len(), 8);
-    assert_eq!(first["fig7"].as_array().expect("rows").len(), 4);
+    // One of them throws; its threads are started in two orders.
+    assert_eq!(first["fig7"].as_array().expect("rows").len(), 8);
     assert!(
         first["fig1"].as_array().expect("rows").iter().all(|row| row["within"] == true),
         "{}",

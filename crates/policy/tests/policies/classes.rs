@@ -33,7 +33,14 @@ fn tiny(rng: &mut Rng) -> Program {
         instrs
     };
     let tasks = (0..tasks).map(|_| body(&mut below)).collect();
-    Program::flat(vec![Object::Atomic(0), Object::Atomic(0), Object::Mutex], tasks)
+    let mut program = Program::flat(vec![Object::Atomic(0), Object::Atomic(0), Object::Mutex], tasks);
+    // Main may have something to do before and between making them.
+    if below(2) == 0 {
+        for at in [below(2), 2] {
+            program.tasks[0].insert(at, Store(below(2), Val::Const(1)));
+        }
+    }
+    program
 }
 
 fn plan() -> Plan {

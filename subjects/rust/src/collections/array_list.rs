@@ -18,12 +18,17 @@
 
 use super::grow_array::GrowArray;
 use super::index_cursor::{IndexCursor, Indexed};
-use super::{Collection, Synchronized, Value, drive};
+use super::{Collection, Synchronized, Value, drive, drive_backwards};
 use crate::shim::Shared;
 
 /// The body of the subject.
 pub fn subject() {
     drive(|| Synchronized::new(ArrayList::new()));
+}
+
+/// The same with the threads started in the opposite order.
+pub fn backwards() {
+    drive_backwards(|| Synchronized::new(ArrayList::new()));
 }
 
 /// A list in a growable array, not synchronized.

@@ -14,8 +14,9 @@
 //! so that a run depends on its schedule only. What thread 0 adds is what thread 5 removes: otherwise `remove` would
 //! never modify a list, and one of the two ways into the exception would be closed.
 //!
-//! Nothing is added to the listing. Spawning is no scheduling point in Raddle, so all seven threads stand at their
-//! first lock operation before any of them runs. The paper does not say whether `start` was a point in its tool.
+//! Nothing is added to the listing. Spawning is no scheduling point in Raddle unless it is asked for; then all seven
+//! threads stand at their first lock operation before any of them runs. In the paper's tool it was one (`docs/rapos.md`),
+//! and then the order in which main starts the threads matters: [`drive_backwards`] has the opposite one.
 
 use super::{Collection, Value};
 use crate::shim::sync::Arc;
@@ -27,9 +28,18 @@ pub const VALUES: [Value; 7] = [1, 0, 2, 1, 0, 1, 2];
 
 /// Runs the driver on two collections made by `make`. Panics with what a thread panicked with.
 pub fn drive<C: Collection + Send + Sync + 'static>(make: impl Fn() -> C) {
+    start(make, 0..VALUES.len());
+}
+
+/// The same with the threads started in the opposite order.
+pub fn drive_backwards<C: Collection + Send + Sync + 'static>(make: impl Fn() -> C) {
+    start(make, (0..VALUES.len()).rev());
+}
+
+fn start<C: Collection + Send + Sync + 'static>(make: impl Fn() -> C, cases: impl Iterator<Item = usize>) {
     let al1 = Arc::new(make());
     let al2 = Arc::new(make());
-    let tasks = (0..VALUES.len())
+    let tasks = cases
         .map(|case| {
             let (this, other) = if case % 2 == 0 { (&al1, &al2) } else { (&al2, &al1) };
             let (this, other) = (Arc::clone(this), Arc::clone(other));

@@ -13,13 +13,20 @@
 //! Assumed, the paper being silent: a circular doubly linked list with a header node; `addAll` copies its argument by
 //! `toArray`, one locked call; it and `remove` count a modification only when something changes.
 
-use super::{Collection, Cursor, Synchronized, Value, check_for_modification, drive, no_such_element};
+use super::{
+    Collection, Cursor, Synchronized, Value, check_for_modification, drive, drive_backwards, no_such_element,
+};
 use crate::heap::{Heap, Ref};
 use crate::shim::Shared;
 
 /// The body of the subject.
 pub fn subject() {
     drive(|| Synchronized::new(LinkedList::new()));
+}
+
+/// The same with the threads started in the opposite order.
+pub fn backwards() {
+    drive_backwards(|| Synchronized::new(LinkedList::new()));
 }
 
 #[derive(Debug)]

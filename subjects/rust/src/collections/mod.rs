@@ -23,7 +23,7 @@ pub mod tree_set;
 pub mod vector;
 
 pub use array_list::ArrayList;
-pub use driver::{VALUES, drive};
+pub use driver::{VALUES, drive, drive_backwards};
 pub use hash_set::HashSet;
 pub use linked_hash_set::LinkedHashSet;
 pub use linked_list::LinkedList;

@@ -19,13 +19,18 @@
 
 use super::grow_array::GrowArray;
 use super::index_cursor::{IndexCursor, Indexed};
-use super::{Collection, Value, contains_each, drive, remove_contained};
+use super::{Collection, Value, contains_each, drive, drive_backwards, remove_contained};
 use crate::monitor::Monitor;
 use crate::shim::Shared;
 
 /// The body of the subject.
 pub fn subject() {
     drive(Vector::new);
+}
+
+/// The same with the threads started in the opposite order.
+pub fn backwards() {
+    drive_backwards(Vector::new);
 }
 
 /// A synchronized list in a growable array.

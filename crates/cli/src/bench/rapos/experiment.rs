@@ -1,13 +1,16 @@
 //! Experiments: one subject sampled by one strategy, so and so many runs.
 
+use super::orders;
 use crate::problem::Problem;
 use raddle::tool::LibraryTarget;
 use raddle_analysis::statistics::Distinct;
+use raddle_explore::explorer::plan_of_run;
 use raddle_explore::target::{Digest, Flow, Learned, Run, TargetError};
 use raddle_explore::{Batch, Explorer, Limits, Sample, campaign};
 use raddle_model::{Plan, PointSet, Rng, Tail, Verdict};
 use raddle_policy::Strategy;
 use raddle_subjects::Subject;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,7 +31,7 @@ pub(crate) enum Points {
 /// Whether starting a thread is an operation that others can come before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub(crate) enum Starts {
-    /// It is, as in Java: main interleaves with the threads that it has started.
+    /// It is, as in the paper: main interleaves with the threads that it has started.
     Points,
     /// It is not, as in raddle: all threads stand at their first operation before any runs.
     Free,
@@ -74,7 +77,7 @@ pub(crate) fn told(points: Points, starts: Starts) -> String {
         Points::Racy => "switches before synchronization and before racing accesses",
     };
     let started = match starts {
-        Starts::Points => "starting a thread is a point, as in Java",
+        Starts::Points => "starting a thread is a point, as in the paper",
         Starts::Free => "starting a thread is no point, as in raddle",
     };
     format!("{switched}; {started}")
@@ -104,7 +107,7 @@ impl Bench {
         Ok(Conditions { points, starts, set })
     }
 
-    /// The partial orders of `runs` runs.
+    /// The partial orders of `runs` runs: of their synchronization, where nothing else is a point.
     pub(crate) fn sample(
         &mut self,
         strategy: Strategy,
@@ -112,8 +115,15 @@ impl Bench {
         seed: u64,
         runs: u64,
     ) -> Result<Distinct, Problem> {
-        let mut explorer = Frozen::new(strategy, conditions, seed, None);
-        Ok(self.campaign(&mut explorer, runs)?.fingerprints)
+        let frozen = Frozen::new(strategy, conditions, seed, None);
+        match conditions.points {
+            Points::Racy => Ok(self.campaign(&mut { frozen }, runs)?.fingerprints),
+            Points::Sync => {
+                let mut explorer = Recorded::new(frozen);
+                self.campaign(&mut explorer, runs)?;
+                Ok(explorer.orders)
+            }
+        }
     }
 
     /// How many of `runs` runs fail.
@@ -187,5 +197,52 @@ impl Explorer for Frozen {
 
     fn learn_run(&mut self, plan: &Plan, run: &Run) {
         self.sample.learn_run(plan, run);
+    }
+}
+
+/// A sampler whose runs are all recorded, for their synchronization to be looked at.
+struct Recorded {
+    inner: Frozen,
+    orders: Distinct,
+    // The rest of a batch of the inner one.
+    batch: Option<(Plan, Range<u64>)>,
+    // Whether the run at hand is one that the inner one wants to see as a whole.
+    wanted: bool,
+}
+
+impl Recorded {
+    fn new(inner: Frozen) -> Recorded {
+        Recorded { inner, orders: Distinct::default(), batch: None, wanted: false }
+    }
+}
+
+impl Explorer for Recorded {
+    fn next(&mut self) -> Option<Batch> {
+        loop {
+            if let Some((plan, runs)) = &mut self.batch
+                && let Some(run) = runs.next()
+            {
+                self.wanted = false;
+                return Some(Batch::Record { plan: plan_of_run(plan, run), run });
+            }
+            match self.inner.next()? {
+                Batch::Sample { plan, runs } => self.batch = Some((plan, runs)),
+                batch => {
+                    self.wanted = true;
+                    return Some(batch);
+                }
+            }
+        }
+    }
+
+    fn learn(&mut self, digest: &Digest) -> Flow {
+        self.inner.learn(digest)
+    }
+
+    fn learn_run(&mut self, plan: &Plan, run: &Run) {
+        self.orders.insert(orders::of_synchronization(&run.trace));
+        if self.wanted {
+            self.inner.learn_run(plan, run);
+        }
     }
 }
