@@ -65,8 +65,8 @@ pub struct Engine<P, A> {
     pub(crate) fingerprint: u128,
     // What a search wants to know of its runs.
     pub(crate) search: Search,
-    // What its next run need not find out again.
-    pub(crate) rote: Rote,
+    // What its next run need not find out again. Elsewhere in memory: no other run has a use for it.
+    pub(crate) rote: Box<Rote>,
 }
 
 impl<P: Policy, A: Analysis> Engine<P, A> {
@@ -94,7 +94,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             repeats: false,
             fingerprint: 0,
             search: Search::default(),
-            rote: Rote::default(),
+            rote: Box::default(),
         }
     }
 
