@@ -81,7 +81,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[inline(always)]
     pub fn arrive_plain(&mut self, task: TaskId, plain: Plain) -> Next {
         if self.steps >= self.calm_until {
-            return self.arrive_slowly(task, plain.kind, plain.object, plain);
+            return self.arrive_slowly(task, plain);
         }
         self.quiet = 0;
         let others = self.world.enabled_tasks();

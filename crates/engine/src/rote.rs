@@ -134,11 +134,11 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// A plain operation at a point that does not go the quick way.
     #[inline(never)]
-    pub(crate) fn arrive_slowly(&mut self, task: TaskId, kind: Kind, object: ObjectId, plain: Plain) -> Next {
+    pub(crate) fn arrive_slowly(&mut self, task: TaskId, plain: Plain) -> Next {
         if !self.rote.leads() {
             return self.arrive_with_care(task, plain.op());
         }
-        self.arrive_by_rote(task, kind, object, plain.site)
+        self.arrive_by_rote(task, plain.kind, plain.object, plain.site)
     }
 
     /// As [`Engine::arrive_plain`], in a run of a search.
@@ -235,7 +235,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// Keeps what the engine is now, if all that it is can be kept.
     #[inline(never)]
     fn keep(&mut self, picks: usize) {
-        // What the quick way asks for is what nobody keeps; and a last scheduling point is not gone on from.
+        // What keeps a run from the quick way (time, spinning, failures) is nothing that is kept.
         if self.calm_until == 0 || !self.analysis.can_keep() {
             return;
         }

@@ -82,13 +82,8 @@ impl Search {
     pub(crate) fn begin(&mut self, tail: &Tail, world: &mut World) {
         if self.active {
             self.picks.len = 0;
-            self.chosen.clear();
             self.events.len = 0;
-            self.failure = None;
-            self.stopped.clear();
-            self.timeouts.clear();
-            self.held_back = false;
-            self.cut = false;
+            self.forget();
         }
         self.active = false;
         if let Tail::Steps(Steps { run_on, timeouts_max, .. }) = *tail {
@@ -131,6 +126,11 @@ impl Search {
     pub(crate) fn take_back(&mut self, trace: &mut Trace, picks: usize, events: usize) {
         self.picks.take_back(&mut trace.log.picks, picks);
         self.events.take_back(&mut trace.events, events);
+        self.forget();
+    }
+
+    /// Forgets all of the run before but its rows.
+    fn forget(&mut self) {
         self.chosen.clear();
         self.failure = None;
         self.stopped.clear();
