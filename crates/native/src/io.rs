@@ -9,8 +9,8 @@
 //! (pipes, socket pairs, event counters, sockets) have their other end in here.
 
 use crate::cancel;
+use crate::reset::ask;
 use crate::run::{Run, arrive, with};
-use crate::sys::{self, nr};
 use alloc::vec::Vec;
 use raddle_model::objects::State;
 use raddle_model::{Kind, ObjectId, Op, Outcome, SiteId, TaskId};
@@ -39,12 +39,6 @@ pub struct Waiters {
     /// Files that this run has made, each with the number of its object.
     ours: Vec<(i32, usize)>,
     families: usize,
-}
-
-/// Asks the kernel what is so now.
-fn ask(polls: &mut [Poll]) -> bool {
-    // SAFETY: the structures live until the call returns.
-    unsafe { sys::call3(nr::POLL, polls.as_mut_ptr() as usize, polls.len(), 0) > 0 }
 }
 
 impl Run {

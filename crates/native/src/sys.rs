@@ -263,6 +263,25 @@ pub fn to_read(fd: usize) -> u64 {
     poll >> 48
 }
 
+/// From here on descriptors are our own: programs do not expect these to be free.
+pub const OUT_OF_THE_WAY: usize = 900;
+
+/// Another descriptor for the same, with a number of our own. None if there is none.
+pub fn duplicate_out_of_the_way(fd: usize) -> Option<usize> {
+    const DUPLICATE_CLOEXEC: usize = 1030;
+    // SAFETY: a descriptor that nobody knows yet.
+    usize::try_from(unsafe { call3(nr::FCNTL, fd, DUPLICATE_CLOEXEC, OUT_OF_THE_WAY) }).ok()
+}
+
+/// The same descriptor, if it is one, with a number of our own.
+pub fn out_of_the_way(fd: isize) -> Option<usize> {
+    let fd = usize::try_from(fd).ok()?;
+    let high = duplicate_out_of_the_way(fd);
+    // SAFETY: a descriptor of our own.
+    unsafe { call3(nr::CLOSE, fd, 0, 0) };
+    high
+}
+
 /// Reads until the buffer is full; false at the end of the file or at an error.
 pub fn read_all(fd: i32, mut bytes: &mut [u8]) -> bool {
     const INTERRUPTED: isize = -4;

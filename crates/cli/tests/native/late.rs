@@ -78,3 +78,17 @@ fn descriptors_that_are_open_at_the_start_are_put_back() {
         assert!(alone == 0 && (moved > 0 || isolations != CHECKED), "moved {moved}, alone {alone}");
     }
 }
+
+#[test]
+fn what_was_open_at_the_start_and_is_closed_is_open_again() {
+    let (moved, alone) = compare("late/shuts.c", "random", CHECKED);
+    assert!(moved > 0 && alone == 0, "moved {moved}, alone {alone}");
+}
+
+#[test]
+fn what_is_closed_is_heard_of_no_more() {
+    for name in ["late/misleads.c", "late/deaf.c"] {
+        let (moved, alone) = compare(name, "random", CHECKED);
+        assert!(moved > 0 && alone == 0, "{name}: moved {moved}, alone {alone}");
+    }
+}

@@ -17,6 +17,7 @@ mod points;
 mod printing;
 mod reset;
 mod searches;
+mod streams;
 mod support;
 mod verdicts;
 mod wide;

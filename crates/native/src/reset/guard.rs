@@ -8,8 +8,10 @@
 mod sites;
 mod watch;
 
-use super::undo::Undo;
-use super::{outside, refuse};
+use super::output::is_blind;
+use super::streams::Answer;
+use super::undo::{HIDDEN, Undo};
+use super::{kept, outside, refuse};
 use crate::server::ALL_FILES;
 use crate::signals;
 use crate::sys::{self, nr};
@@ -40,7 +42,7 @@ const RULES: &[(usize, Rule, &str)] = &[
     (0, Free, "read: where a file of ours is read is set anew before each run"),
     (1, If(to_output_or_own), "write: the two outputs are emptied before each run"),
     (2, If(open_reads), "open: to read only"),
-    (3, Own, "close"),
+    (3, If(may_close), "close: what was there before is opened again"),
     (4, Free, "stat"),
     (5, Free, "fstat"),
     (6, Free, "lstat"),
@@ -164,6 +166,17 @@ pub fn call(number: usize, args: [usize; 6]) -> isize {
     if let Some(result) = outside.output.keep(number, &args) {
         return result;
     }
+    if WAITS.contains(&number) {
+        before_waiting();
+    }
+    match outside.streams.call(number, &args, &mut outside.undo) {
+        Answer::Is(result) => return result,
+        Answer::Kernel => {}
+        Answer::Unknown => leave_streams(number),
+    }
+    if reveals(number, &args) {
+        refuse(number as u32);
+    }
     outside.undo.anything = true;
     outside.undo.files |= outside.output.before(number, &args) | moves(number, &args);
     let may = match rule(number) {
@@ -186,7 +199,45 @@ pub fn call(number: usize, args: [usize; 6]) -> isize {
         refuse(number as u32);
     }
     // SAFETY: what the program asks for.
-    unsafe { sys::call(number, args) }
+    let result = unsafe { sys::call(number, args) };
+    if result == TOO_MANY_FILES {
+        // There are fewer numbers than there would be.
+        refuse(number as u32);
+    }
+    result
+}
+
+/// What the kernel says if there is no number left.
+const TOO_MANY_FILES: isize = -24;
+
+/// Whether a call could show which descriptors there are besides the program's: a list of files, a number that it wants or
+/// tries, or so many of them that it may try all.
+fn reveals(number: usize, args: &[usize; 6]) -> bool {
+    const GETDENTS: usize = 217;
+    const PPOLL: usize = 271;
+    const TRIES: usize = 256;
+    let lists = number == GETDENTS && kept::is_of_kernel(args[0]);
+    let tries = matches!(number, nr::POLL | PPOLL) && args[1] > TRIES;
+    let is_there = HIDDEN.contains(&(args[0] as u32 as usize)) && !is_blind(number);
+    lists || number == nr::FCNTL && watch::is_too_high(args) || tries || is_there
+}
+
+/// The run is done again by a process that leaves all connections to the kernel.
+pub(super) fn leave_streams(number: usize) {
+    if let Some(outside) = outside() {
+        outside.streams.give_up();
+        refuse(number as u32);
+    }
+}
+
+/// Calls that ask what can be read: `poll`, `select`, `epoll_wait`, and the same with a mask of signals.
+const WAITS: [usize; 6] = [7, 23, 232, 270, 271, 281];
+
+/// The kernel is asked what can be read; not if it could tell of what the program has closed.
+pub(crate) fn before_waiting() {
+    if outside().is_some_and(|outside| outside.undo.kept.misleads()) {
+        refuse(nr::CLOSE as u32);
+    }
 }
 
 /// What is known of the run's descriptors.
@@ -230,6 +281,10 @@ fn receive(args: &[usize; 6]) -> Option<isize> {
 }
 
 const RECVMSG: usize = 47;
+
+fn may_close(args: &[usize; 6]) -> bool {
+    undo().is_some_and(|undo| undo.may_close(args[0]))
+}
 
 fn to_output_or_own(args: &[usize; 6]) -> bool {
     matches!(args[0] as u32, 1 | 2) || is_held(args[0])
@@ -380,11 +435,15 @@ fn listen(args: &[usize; 6]) -> Option<isize> {
     }
     outside()?.listens = true;
     // SAFETY: what the program asks for.
-    Some(unsafe { sys::call(50, *args) })
+    let result = unsafe { sys::call(50, *args) };
+    if result == 0 {
+        outside()?.streams.listens(args[0], args[1]);
+    }
+    Some(result)
 }
 
 fn connects_to_itself(args: &[usize; 6]) -> bool {
-    !inherited(args[0]) && outside().is_some_and(|outside| outside.listens)
+    !inherited(args[0]) && outside().is_some_and(|outside| outside.listens && !outside.undo.kept.is_deaf())
 }
 
 fn binds_no_file(args: &[usize; 6]) -> bool {
@@ -393,7 +452,7 @@ fn binds_no_file(args: &[usize; 6]) -> bool {
     // SAFETY: an address of this length, which begins with its family and, if it is local, goes on with a name.
     let names_file = || unsafe { address.cast::<u16>().read_unaligned() == LOCAL && *address.add(2) != 0 };
     let is_file = address.is_null() || (length > 2 && names_file());
-    !inherited(args[0]) && !is_file
+    !inherited(args[0]) && !is_file && !undo().is_some_and(|undo| undo.kept.is_deaf())
 }
 
 fn asks_limit(args: &[usize; 6]) -> bool {

@@ -1,9 +1,15 @@
 //! Descriptors that the program had when the start was moved (see `late`), and whose state is put back after each run: pipes,
-//! pairs of sockets, counters of events, groups that are waited for, files that are read. What the kernel keeps for each is
-//! little: what waits to be read, a number, a place. All that would change more (to close one, to change its flags) is
-//! refused by the guard, and runs begin before main again.
+//! pairs of sockets, sockets that listen, counters of events, groups that are waited for, files that are read. What the
+//! kernel keeps for each is little: what waits to be read, a number, a place. All that would change more (to change its
+//! flags) is refused by the guard, and runs begin before main again.
+//!
+//! Some may be closed: there is another descriptor for the same, out of the way, from which it is made again. So it does
+//! not end with the run, and that must not show. Nobody notices the end of a file, a counter or a group, unless one is
+//! member of another group, which then is waited for no more ([`Kept::misleads`]). A socket that listens may be closed
+//! when nobody waits to be accepted; then nobody may connect, nor take its name ([`Kept::is_deaf`]). Who reads from a
+//! pipe or a pair is told of the end, so those are not closed.
 
-use super::undo::DESCRIPTORS;
+use super::undo::{DESCRIPTORS, HIDDEN};
 use crate::sys::{self, nr};
 
 /// Most descriptors that are kept.
@@ -13,20 +19,32 @@ const KEPT_MAX: usize = 32;
 enum Kind {
     /// The end of a pipe that is written to: whatever its reader does not read goes.
     Inlet,
-    /// Nothing waits to be read.
+    /// The other end of a pipe: nothing waits to be read.
     Empty,
+    /// The same for a socket of a pair.
+    Stream,
     /// A counter of events has this value.
     Count(u64),
     /// A group (epoll) of which nothing is ready.
     Group,
     /// A file is read from there on.
     File(usize),
+    /// A socket that listens, with nobody who waits to be accepted.
+    Listener,
+    /// A socket that nothing was done to (see `streams`).
+    Blank,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct One {
     fd: u32,
     kind: Kind,
+    /// Another descriptor for the same, if it may be closed.
+    spare: Option<u32>,
+    /// Whether it is closed when another program is begun.
+    cloexec: bool,
+    /// The run has closed it.
+    shut: bool,
 }
 
 /// All of them.
@@ -34,7 +52,12 @@ struct One {
 pub(super) struct Kept {
     all: [One; KEPT_MAX],
     count: usize,
+    /// Those of them that are open.
     which: [u64; DESCRIPTORS / 64],
+    /// Whether any is not.
+    any_shut: bool,
+    misleads: bool,
+    deaf: bool,
 }
 
 /// What the kernel says of a descriptor that is waited for.
@@ -42,8 +65,14 @@ const READABLE: u64 = 1;
 const BROKEN: u64 = 0x8 | 0x10;
 
 impl Kept {
-    pub(super) const NONE: Kept =
-        Kept { all: [One { fd: 0, kind: Kind::Inlet }; KEPT_MAX], count: 0, which: [0; DESCRIPTORS / 64] };
+    pub(super) const NONE: Kept = Kept {
+        all: [One { fd: 0, kind: Kind::Inlet, spare: None, cloexec: false, shut: false }; KEPT_MAX],
+        count: 0,
+        which: [0; DESCRIPTORS / 64],
+        any_shut: false,
+        misleads: false,
+        deaf: false,
+    };
 
     /// Whether this is one of them.
     pub(super) fn has(&self, fd: usize) -> bool {
@@ -52,19 +81,84 @@ impl Kept {
     }
 
     /// Adds a descriptor as it is now; false if its state could not be put back to that.
-    pub(super) fn add(&mut self, fd: usize) -> bool {
+    /// If somebody has `listened`, a stream may lead to another program. Only one that is known to be `blank` stays so.
+    pub(super) fn add(&mut self, fd: usize, listened: bool, blank: bool) -> bool {
+        const GET_FD: usize = 1;
         let Some(kind) = Kind::of(fd).filter(|_| self.count < KEPT_MAX) else { return false };
-        self.all[self.count] = One { fd: fd as u32, kind };
+        if kind == Kind::Stream && listened || (kind == Kind::Blank) != blank {
+            return false;
+        }
+        // SAFETY: a question.
+        let cloexec = unsafe { sys::call3(nr::FCNTL, fd, GET_FD, 0) } == 1;
+        self.all[self.count] = One { fd: fd as u32, kind, spare: None, cloexec, shut: false };
         self.count += 1;
         self.which[fd / 64] |= 1 << (fd % 64);
         true
+    }
+
+    /// Makes spare descriptors for those that may be closed.
+    pub(super) fn make_spares(&mut self) {
+        for one in self.all[..self.count].iter_mut().filter(|one| one.kind.can_be_closed()) {
+            let spare = sys::duplicate_out_of_the_way(one.fd as usize);
+            one.spare = spare.filter(|spare| HIDDEN.contains(spare)).map(|spare| spare as u32);
+        }
+    }
+
+    /// Whether one of them listens.
+    pub(super) fn listens(&self) -> bool {
+        self.all().iter().any(|one| one.kind == Kind::Listener)
+    }
+
+    /// The run is about to close one of them; false if it must not.
+    pub(super) fn close(&mut self, fd: usize) -> bool {
+        let fd = fd as u32;
+        let Some(at) = self.all().iter().position(|one| one.fd == fd && !one.shut) else { return false };
+        let One { kind, spare, .. } = self.all[at];
+        if spare.is_none() || kind == Kind::Listener && sys::to_read(fd as usize) & READABLE != 0 {
+            return false;
+        }
+        self.all[at].shut = true;
+        self.any_shut = true;
+        self.which[fd as usize / 64] &= !(1 << (fd % 64));
+        self.deaf |= kind == Kind::Listener;
+        let is_group = |one: &One| one.kind == Kind::Group && !one.shut;
+        self.misleads |= !matches!(kind, Kind::File(_) | Kind::Blank) && self.all().iter().any(is_group);
+        true
+    }
+
+    /// Whether a group could tell of something that is closed.
+    pub(super) fn misleads(&self) -> bool {
+        self.misleads
+    }
+
+    /// Whether one that listened is closed, which the kernel does not know.
+    pub(super) fn is_deaf(&self) -> bool {
+        self.deaf
+    }
+
+    /// Opens again what the run has closed, and tells of each.
+    pub(super) fn open_again(&mut self, mut opened: impl FnMut(usize)) {
+        const DUP3: usize = 292;
+        const CLOEXEC: usize = 0o2000000;
+        if !core::mem::take(&mut self.any_shut) {
+            return;
+        }
+        (self.misleads, self.deaf) = (false, false);
+        for one in self.all[..self.count].iter_mut().filter(|one| one.shut) {
+            let (fd, spare) = (one.fd as usize, one.spare.expect("raddle bug: closed for good"));
+            // SAFETY: the run is over, so nobody uses what has this number now.
+            unsafe { sys::call3(DUP3, spare as usize, fd, if one.cloexec { CLOEXEC } else { 0 }) };
+            one.shut = false;
+            self.which[fd / 64] |= 1 << (fd % 64);
+            opened(fd);
+        }
     }
 
     fn all(&self) -> &[One] {
         &self.all[..self.count]
     }
 
-    /// Puts all of them back; false if that does not come to an end.
+    /// Puts all of them back, once they are open; false if that does not come to an end.
     pub(super) fn put_back(&self) -> bool {
         let mut polls = [0u64; KEPT_MAX];
         for (poll, one) in polls.iter_mut().zip(self.all()) {
@@ -75,13 +169,14 @@ impl Kept {
             unsafe { sys::call3(nr::POLL, polls.as_mut_ptr() as usize, self.count, 0) };
         }
         let mut all = true;
-        for (poll, &One { fd, kind }) in polls.iter().zip(self.all()) {
+        for (poll, &One { fd, kind, .. }) in polls.iter().zip(self.all()) {
             let fd = fd as usize;
             let readable = poll >> 48 & READABLE != 0;
             match kind {
-                Kind::Inlet | Kind::Group => {}
-                Kind::Empty | Kind::Count(0) if !readable => {}
-                Kind::Empty => all &= drain(fd),
+                Kind::Inlet | Kind::Group | Kind::Blank => {}
+                Kind::Empty | Kind::Stream | Kind::Count(0) | Kind::Listener if !readable => {}
+                Kind::Listener => all &= accept_all(fd),
+                Kind::Empty | Kind::Stream => all &= drain(fd),
                 Kind::Count(count) => {
                     all &= drain(fd);
                     if count > 0 {
@@ -110,6 +205,11 @@ impl Kept {
 }
 
 impl Kind {
+    /// Whether nobody notices that it is closed.
+    fn can_be_closed(self) -> bool {
+        !matches!(self, Kind::Inlet | Kind::Empty | Kind::Stream)
+    }
+
     /// What a descriptor is; none if nobody knows how to put it back.
     fn of(fd: usize) -> Option<Kind> {
         const GET_FLAGS: usize = 3;
@@ -124,7 +224,12 @@ impl Kind {
             return quiet.then_some(if flags & ACCESS == 0 { Kind::Empty } else { Kind::Inlet });
         }
         if name.starts_with(b"socket:[") {
-            return (quiet && is_of_pair(fd)).then_some(Kind::Empty);
+            if is_blank(fd) {
+                return Some(Kind::Blank);
+            }
+            let kind =
+                if listens(fd) { Some(Kind::Listener) } else { is_of_pair(fd).then_some(Kind::Stream) };
+            return kind.filter(|_| quiet);
         }
         if name == b"anon_inode:[eventpoll]" {
             return (waits_plainly(fd) && !has_ready(fd)).then_some(Kind::Group);
@@ -157,31 +262,75 @@ fn drain(fd: usize) -> bool {
     false
 }
 
-/// Whether it is a stream to another socket of this machine's. Nobody but the program itself can be at the other end: the guard
-/// lets it connect only to itself, and nobody who listens has the start moved.
-fn is_of_pair(fd: usize) -> bool {
-    const GETPEERNAME: usize = 52;
-    const GETSOCKOPT: usize = 55;
-    const SOCKET: usize = 1;
+/// Sends away all who wait to be accepted. False if that are too many.
+fn accept_all(fd: usize) -> bool {
+    const ACCEPT: usize = 43;
+    const MOST: u32 = 5000;
+    for _ in 0..MOST {
+        if sys::to_read(fd) & READABLE == 0 {
+            return true;
+        }
+        // SAFETY: somebody waits; what is made is closed at once.
+        unsafe {
+            let accepted = sys::call3(ACCEPT, fd, 0, 0);
+            if accepted < 0 {
+                return false;
+            }
+            sys::call3(nr::CLOSE, accepted as usize, 0, 0);
+        }
+    }
+    false
+}
+
+/// Whether it is a stream of this machine's.
+pub(super) fn is_local_stream(fd: usize) -> bool {
     const TYPE: usize = 3;
     const DOMAIN: usize = 39;
     const STREAM: u32 = 1;
     const LOCAL: u32 = 1;
-    let option = |which: usize| {
-        let (mut value, mut length) = (0u32, 4u32);
-        // SAFETY: a number and its length, which live until the call returns.
-        unsafe {
-            let args = [fd, SOCKET, which, (&raw mut value) as usize, (&raw mut length) as usize, 0];
-            sys::call(GETSOCKOPT, args);
-        }
-        value
-    };
-    let (mut address, mut length) = ([0u8; 110], 110u32);
-    // SAFETY: room for an address, and its length.
-    let connected = unsafe {
-        sys::call3(GETPEERNAME, fd, address.as_mut_ptr() as usize, (&raw mut length) as usize) == 0
-    };
-    connected && option(TYPE) == STREAM && option(DOMAIN) == LOCAL
+    option(fd, TYPE) == STREAM && option(fd, DOMAIN) == LOCAL
+}
+
+/// Whether it is one that listens.
+fn listens(fd: usize) -> bool {
+    const ACCEPTS: usize = 30;
+    option(fd, ACCEPTS) == 1 && is_local_stream(fd)
+}
+
+/// Whether it is one that has no name, and is not connected.
+fn is_blank(fd: usize) -> bool {
+    const GETSOCKNAME: usize = 51;
+    const GETPEERNAME: usize = 52;
+    const FAMILY: u32 = 2;
+    address(GETSOCKNAME, fd) == Some(FAMILY) && address(GETPEERNAME, fd).is_none() && is_local_stream(fd)
+}
+
+/// How long the address is by which this call tells of a socket.
+fn address(call: usize, fd: usize) -> Option<u32> {
+    let (mut address, mut length) = ([0u8; 128], 128u32);
+    // SAFETY: room for an address, and its length, which live until the call returns.
+    let known =
+        unsafe { sys::call3(call, fd, address.as_mut_ptr() as usize, (&raw mut length) as usize) == 0 };
+    known.then_some(length)
+}
+
+fn option(fd: usize, which: usize) -> u32 {
+    const GETSOCKOPT: usize = 55;
+    const SOCKET: usize = 1;
+    let (mut value, mut length) = (0u32, 4u32);
+    // SAFETY: a number and its length, which live until the call returns.
+    unsafe {
+        let args = [fd, SOCKET, which, (&raw mut value) as usize, (&raw mut length) as usize, 0];
+        sys::call(GETSOCKOPT, args);
+    }
+    value
+}
+
+/// Whether it is a stream to another socket of this machine's. Nobody but the program itself can be at the other end: the guard
+/// lets it connect only to itself, and where somebody listened no such stream is kept.
+fn is_of_pair(fd: usize) -> bool {
+    const GETPEERNAME: usize = 52;
+    address(GETPEERNAME, fd).is_some() && is_local_stream(fd)
 }
 
 fn is_file(fd: usize) -> bool {
@@ -218,6 +367,11 @@ fn name(fd: usize, room: &mut [u8; 64]) -> Option<&[u8]> {
     // SAFETY: a path that ends with zero, and room for an answer.
     let length = unsafe { sys::call3(READLINK, link, room.as_mut_ptr() as usize, room.len()) };
     (length > 0).then(|| &room[..length as usize])
+}
+
+/// Whether it is a folder in which the kernel tells of processes.
+pub(super) fn is_of_kernel(fd: usize) -> bool {
+    name(fd, &mut [0; 64]).is_some_and(|name| name.starts_with(b"/proc/"))
 }
 
 /// Whether something that a group waits for is ready.

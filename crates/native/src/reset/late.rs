@@ -95,7 +95,8 @@ impl Outside {
         if !pays && !self.errand.checks() {
             return false;
         }
-        let can = !self.listens && self.undo.can_be_late_start();
+        let Outside { undo, streams, listens, .. } = self;
+        let can = !streams.are_secret() && undo.can_be_late_start(*listens, streams);
         if !can {
             // All runs come to here in the same way.
             self.late.settle();

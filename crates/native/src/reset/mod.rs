@@ -18,10 +18,13 @@ mod layers;
 mod output;
 mod outside;
 mod pages;
+mod reach;
 mod search;
+mod streams;
 mod undo;
 
 use crate::fiber::{self, Fiber};
+use crate::io::Poll;
 use crate::server::{Errand, nanoseconds};
 use crate::sys;
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -115,6 +118,25 @@ pub(crate) fn at_first_choice() -> Option<u64> {
     outside().map(|outside| outside.errand.seed(outside.number))
 }
 
+/// Whether what this descriptor stands for is not the kernel's (see `streams`).
+pub fn is_modelled(fd: i32) -> bool {
+    outside().is_some_and(|outside| outside.streams.has(fd as usize))
+}
+
+/// Asks what is so of these files now; whether anything is.
+pub(crate) fn ask(polls: &mut [Poll]) -> bool {
+    if let Some(outside) = outside() {
+        guard::before_waiting();
+        match outside.streams.ask(polls) {
+            Ok(Some(found)) => return found > 0,
+            Ok(None) => {}
+            Err(()) => guard::leave_streams(sys::nr::POLL),
+        }
+    }
+    // SAFETY: the structures live until the call returns.
+    unsafe { sys::call3(sys::nr::POLL, polls.as_mut_ptr() as usize, polls.len(), 0) > 0 }
+}
+
 /// A signal has come that the run will end with: what is blocked meanwhile must be let through again.
 pub(crate) fn interrupted() {
     if let Some(outside) = outside() {
@@ -190,6 +212,7 @@ extern "C" fn control() -> ! {
         match outside.end {
             End::Due(_) => unreachable!("raddle bug: samples have no checkpoints"),
             End::Reported => outside.errand.report(number, true),
+            End::Refused(_) if outside.streams.gives_up() => outside.errand.leave_streams(),
             // What happened before the start would not happen to this run.
             End::Refused(_) if outside.late.is_moved() => outside.errand.begin_early(),
             End::Moves => unreachable!("raddle bug: a run that was to go on is over"),
@@ -198,8 +221,7 @@ extern "C" fn control() -> ! {
                 refused += u32::from(!hopeless);
                 outside.last_refused = call;
                 if outside.errand.alone(number, call) {
-                    // This is the copy. It is an ordinary one, and exits when its run is over.
-                    outside.alone = true;
+                    outside.be_alone();
                     go_in(outside);
                 }
             }
@@ -219,7 +241,8 @@ fn next(outside: &mut Outside, proven: bool) -> Option<u64> {
 fn one(outside: &mut Outside, doubtful: bool) -> bool {
     outside.errand.prepare();
     outside.output.begin();
-    outside.listens = false;
+    outside.streams.begin();
+    outside.listens = outside.undo.kept.listens();
     if doubtful {
         outside.errand.begin_doubt();
         go_in(outside);
@@ -235,6 +258,7 @@ fn one(outside: &mut Outside, doubtful: bool) -> bool {
         }
         outside.undo.look();
         outside.output.moved();
+        outside.streams.moved();
         let has_output = outside.errand.moved(outside.number);
         outside.late.moved(has_output);
         go_in(outside);

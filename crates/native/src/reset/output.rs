@@ -6,6 +6,7 @@
 //! the file ends this for the run. Only calls that are known to do neither are let pass.
 
 use super::guard::is_held;
+use super::reach::can_be_read;
 use crate::sys::{self, nr};
 
 /// Bytes that are kept of each output.
@@ -129,12 +130,18 @@ fn has(table: &[u64; 8], number: usize) -> bool {
     table.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
 }
 
+static BLIND_TABLE: [u64; 8] = table(BLIND);
+static OF_ONE_TABLE: [u64; 8] = table(OF_ONE);
+
+/// Whether a call has nothing to do with files that are open, but that it may wait for some.
+pub(super) fn is_blind(number: usize) -> bool {
+    has(&BLIND_TABLE, number)
+}
+
 impl Sight {
     fn of(number: usize, args: &[usize; 6]) -> Sight {
         const ANONYMOUS: usize = 0x20;
-        static BLIND_TABLE: [u64; 8] = table(BLIND);
-        static OF_ONE_TABLE: [u64; 8] = table(OF_ONE);
-        if has(&BLIND_TABLE, number) || number == nr::MMAP && args[3] & ANONYMOUS != 0 {
+        if is_blind(number) || number == nr::MMAP && args[3] & ANONYMOUS != 0 {
             return Sight::None;
         }
         let is_question = number == nr::NEWFSTATAT && is_of_descriptor(args);
@@ -157,25 +164,6 @@ fn is_of_descriptor(args: &[usize; 6]) -> bool {
     args[3] == EMPTY_PATH && can_be_read(args[1], 1) && unsafe { *(args[1] as *const u8) == 0 }
 }
 
-/// Whether the kernel could read all of this, as it does for `write`: asked by a call that reads and then finds that it was
-/// told nonsense.
-fn can_be_read(address: usize, size: usize) -> bool {
-    const PAGE: usize = 4096;
-    const NONSENSE: usize = usize::MAX;
-    const INVALID: isize = -22;
-    let Some(end) = address.checked_add(size) else { return false };
-    let mut at = address & !7;
-    while at < end {
-        // SAFETY: the kernel reads eight bytes within one page, or says that it cannot.
-        let said = unsafe { sys::call(nr::SIGPROCMASK, [NONSENSE, at, 0, 8, 0, 0]) };
-        if said != INVALID {
-            return false;
-        }
-        at = (at | (PAGE - 1)) + 1;
-    }
-    true
-}
-
 /// Whether files may be as large as they like: a write beyond a limit fails, and kills.
 fn files_may_grow() -> bool {
     const GET_LIMIT: usize = 97;
@@ -188,23 +176,6 @@ fn files_may_grow() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_cannot_be_read_is_told() {
-        let bytes = [0u8; 3 * 4096];
-        let at = bytes.as_ptr() as usize;
-        for (from, size) in [(at, 1), (at + 1, 4096), (at + 4095, 2), (at, bytes.len())] {
-            assert!(can_be_read(from, size), "{from:#x} {size}");
-        }
-        for (from, size) in [(0, 1), (8, 8), (usize::MAX - 1, 8), (usize::MAX - 7, 4)] {
-            assert!(!can_be_read(from, size), "{from:#x} {size}");
-        }
-        // A page, and then one that nobody may read.
-        let two = sys::map(2 * 4096, false);
-        // SAFETY: memory of this test alone.
-        unsafe { sys::forbid(two.add(4096), 4096) };
-        assert!(can_be_read(two as usize, 4096) && !can_be_read(two as usize + 4095, 2));
-    }
 
     #[test]
     fn what_looks_at_an_output_is_known() {

@@ -6,6 +6,7 @@ use super::late::Late;
 use super::layers::Layers;
 use super::output::Output;
 use super::pages::{Pages, Room};
+use super::streams::Streams;
 use super::undo::Undo;
 use crate::fiber::{Fiber, Stack};
 use crate::server::{self, Errand, When};
@@ -53,6 +54,7 @@ pub(super) struct Outside {
     pub(super) errand: Errand,
     pub(super) undo: Undo,
     pub(super) output: Output,
+    pub(super) streams: Streams,
     pub(super) sites: Sites,
     pub(super) late: Late,
     pub(super) pages: Pages,
@@ -136,6 +138,7 @@ pub(super) fn furnish(base: *mut u8, entry: usize, errand: Errand) -> *mut Outsi
             kernels: crate::libc::rseq_area(),
             listens: false,
             output: Output::new(errand.keeps_output()),
+            streams: Streams::new(errand.models_streams()),
             sites: Sites::new(),
             late: Late::new(errand.may_begin_late()),
             errand,
@@ -152,6 +155,17 @@ pub(super) fn furnish(base: *mut u8, entry: usize, errand: Errand) -> *mut Outsi
 }
 
 impl Outside {
+    /// This is a copy that does one run, as an ordinary one would: it exits when that is over.
+    pub(super) fn be_alone(&mut self) {
+        self.alone = true;
+        // Nobody puts anything back here, and the program could notice.
+        let hidden = self.pages.descriptors().into_iter().chain(self.streams.blank());
+        for fd in hidden {
+            // SAFETY: descriptors of our own, which are used no more.
+            unsafe { sys::call3(sys::nr::CLOSE, fd, 0, 0) };
+        }
+    }
+
     /// Where all of this lies.
     pub(super) fn range(&self) -> (usize, usize) {
         let base = &raw const *self as usize - STACK;

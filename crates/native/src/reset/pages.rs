@@ -105,6 +105,11 @@ impl Pages {
         Pages { room, pagemap: 0, userfault: 0, low: usize::MAX, high: 0, count: 0, known_count: 0 }
     }
 
+    /// The descriptors that this needs.
+    pub(super) fn descriptors(&self) -> [usize; 2] {
+        [self.pagemap, self.userfault]
+    }
+
     /// Takes the snapshot of all private memory that can be written, but for what lies outside. An earlier one is no more.
     pub(super) fn take(&mut self, outside: (usize, usize)) -> Result<(), &'static [u8]> {
         if self.count == 0 {
@@ -137,9 +142,9 @@ impl Pages {
         // SAFETY: a path that ends with a zero, and a structure that lives until the call returns.
         unsafe {
             let path = c"/proc/self/pagemap".as_ptr() as usize;
-            self.pagemap = high(sys::call3(nr::OPEN, path, READ_CLOEXEC, 0))
+            self.pagemap = sys::out_of_the_way(sys::call3(nr::OPEN, path, READ_CLOEXEC, 0))
                 .ok_or(&b"/proc/self/pagemap cannot be read"[..])?;
-            self.userfault = high(sys::call3(nr::USERFAULTFD, USER_MODE_ONLY_CLOEXEC, 0, 0))
+            self.userfault = sys::out_of_the_way(sys::call3(nr::USERFAULTFD, USER_MODE_ONLY_CLOEXEC, 0, 0))
                 .ok_or(&b"userfaultfd is not allowed"[..])?;
             let mut api = [API, ASYNC_ALSO_UNPOPULATED, 0];
             let command = iowr::<[u64; 3]>(API as usize, 0x3f);
@@ -373,20 +378,6 @@ impl Pages {
         });
         assert!(done.is_ok(), "raddle bug: pages can no longer be listed");
         found
-    }
-}
-
-/// The descriptor with a high number, which programs do not expect to be free.
-unsafe fn high(fd: isize) -> Option<usize> {
-    const DUPLICATE_CLOEXEC: usize = 1030;
-    if fd < 0 {
-        return None;
-    }
-    // SAFETY: a descriptor of our own.
-    unsafe {
-        let high = sys::call3(nr::FCNTL, fd as usize, DUPLICATE_CLOEXEC, 900);
-        sys::call3(nr::CLOSE, fd as usize, 0, 0);
-        (high >= 0).then_some(high as usize)
     }
 }
 

@@ -57,8 +57,7 @@ fn follow(outside: &mut Outside, order: &Order) {
     check_layers(outside);
     if order.alone {
         if outside.errand.searched_alone(order.number) {
-            // This is the copy. It is an ordinary one, and exits when its run is over.
-            outside.alone = true;
+            outside.be_alone();
             go_in(outside);
         }
         return;

@@ -2,9 +2,11 @@
 //! done about signals.
 
 use super::kept::Kept;
+use super::streams::Streams;
 use crate::server::Marks;
 use crate::sys::{self, nr};
 use alloc::vec::Vec;
+use core::ops::Range;
 
 /// Most mappings of a run that are remembered.
 const MAPS_MAX: usize = 1024;
@@ -12,6 +14,8 @@ const MAPS_MAX: usize = 1024;
 const FORBIDDEN_MAX: usize = 256;
 /// Descriptors that are told apart; higher ones count as inherited.
 pub(super) const DESCRIPTORS: usize = 1024;
+/// Where descriptors are that the program has not made.
+pub(super) const HIDDEN: Range<usize> = sys::OUT_OF_THE_WAY..DESCRIPTORS;
 const GAPS_MAX: usize = 64;
 const SIGNALS: usize = 65;
 
@@ -184,19 +188,34 @@ impl Undo {
     }
 
     /// The same, but that descriptors may be open which are put back from then on.
-    pub(super) fn can_be_late_start(&mut self) -> bool {
+    /// If the run has `listened`, others may have spoken to it.
+    pub(super) fn can_be_late_start(&mut self, listened: bool, streams: &Streams) -> bool {
         if self.shared || self.opened == 0 {
             return !self.shared;
         }
         let (open, mut kept) = (Open::now(), Kept::NONE);
         let can = (0..DESCRIPTORS).all(|fd| match (self.is_inherited(fd), open.has(fd)) {
-            (false, true) => kept.add(fd),
+            (false, true) => kept.add(fd, listened, streams.is_blank(fd)),
             (inherited, open) => inherited == open,
         });
         if can {
+            kept.make_spares();
             self.kept = kept;
         }
         can
+    }
+
+    /// The run is about to close a descriptor; false if that could not be put back.
+    pub(super) fn may_close(&mut self, fd: usize) -> bool {
+        if !self.is_inherited(fd) {
+            return true;
+        }
+        let may = self.kept.close(fd);
+        if may {
+            let fd = fd as u32 as usize;
+            self.inherited[fd / 64] &= !(1 << (fd % 64));
+        }
+        may
     }
 
     /// A descriptor that a run has left behind, taken away or changed.
@@ -240,6 +259,8 @@ impl Undo {
         const SET: usize = 2;
         const READ_WRITE: usize = 3;
         self.close();
+        let Undo { kept, inherited, .. } = self;
+        kept.open_again(|fd| inherited[fd / 64] |= 1 << (fd % 64));
         self.stuck |= !self.kept.put_back();
         let (maps, forbidden) = mark.map_or((0, 0), |mark| (mark.maps, mark.forbidden));
         // SAFETY: the run is over, so nobody uses what goes.

@@ -193,7 +193,6 @@ pub unsafe fn serve(environment: *mut *mut c_char, prepare: fn()) {
 fn connect(path: &[u8]) -> i32 {
     const UNIX: u16 = 1;
     const STREAM_CLOEXEC: usize = 1 | 0o2000000;
-    const DUPLICATE_CLOEXEC: usize = 1030;
     let mut address = [0u8; 110];
     if path.len() >= 108 {
         return -1;
@@ -206,10 +205,8 @@ fn connect(path: &[u8]) -> i32 {
         if low < 0 || sys::call3(nr::CONNECT, low as usize, address.as_ptr() as usize, address.len()) < 0 {
             return -1;
         }
-        let high = sys::call3(nr::FCNTL, low as usize, DUPLICATE_CLOEXEC, 900);
-        if high < 0 {
-            return low as i32;
-        }
+        // Where the limit does not allow it, it stays where it is.
+        let Some(high) = sys::duplicate_out_of_the_way(low as usize) else { return low as i32 };
         sys::call3(nr::CLOSE, low as usize, 0, 0);
         high as i32
     }

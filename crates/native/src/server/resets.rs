@@ -318,6 +318,17 @@ impl Errand {
         self.done()
     }
 
+    /// Whether connections of the program with itself are done without the kernel: not if that has not worked.
+    pub(crate) fn models_streams(&self) -> bool {
+        !self.record && self.shared().plain.load(Ordering::Relaxed) == 0
+    }
+
+    /// From this run on they are left to the kernel, in another process.
+    pub(crate) fn leave_streams(&mut self) -> ! {
+        self.shared().plain.store(1, Ordering::Relaxed);
+        self.done()
+    }
+
     /// Whether outputs are files of the controller's own that it does not read after these runs: what one of them has
     /// written it asks for by recording it.
     pub(crate) fn keeps_output(&self) -> bool {

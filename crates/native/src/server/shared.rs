@@ -32,6 +32,8 @@ pub(super) struct Shared {
     pub(super) alone: AtomicU32,
     /// Whether runs that are repeated must begin before main.
     pub(super) early: AtomicU32,
+    /// Whether connections of the program with itself are left to the kernel.
+    pub(super) plain: AtomicU32,
     /// Whether a run goes on that may have been disturbed by those before it (see `crate::reset`).
     doubt: AtomicU32,
     /// How many of the bytes that wait to be sent are certain, and which run comes after those that they tell of.

@@ -133,7 +133,7 @@ fn is_same_in_copies(advice: usize) -> bool {
 }
 
 /// Whether `fcntl` is to make a descriptor so high that nobody would see it.
-fn is_too_high(args: &[usize; 6]) -> bool {
+pub(super) fn is_too_high(args: &[usize; 6]) -> bool {
     matches!(args[1], super::DUPLICATE | super::DUPLICATE_CLOEXEC) && args[2] >= DESCRIPTORS / 2
 }
 

@@ -54,7 +54,7 @@ static void *work(void *name) {
         _exit(7);
 #ifdef CLOSES
     if (order[0] == 'c')
-        close(spare);
+        close(pair[0]);
 #endif
     look();
     pthread_mutex_unlock(&lock);
