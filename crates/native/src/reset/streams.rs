@@ -10,20 +10,19 @@
 //! `blank`. A socket that nothing was done to yet is just that, and becomes a real one as soon as something is done to it
 //! that is not to connect. Listeners are always real, since others may connect to them, too; those here are heard first.
 
+mod sockets;
+mod table;
+mod wire;
+
 use super::output::is_blind;
 use super::reach::{can_be_read, can_be_written};
-use super::undo::{HIDDEN, Undo};
+use super::undo::Undo;
 use crate::io::Poll;
 use crate::sys::{self, nr};
+use sockets::{duplicate, is_duplicate, make_blank, make_real, name, tell_nameless};
+use table::{End, LISTENERS_MAX, Listener, NAME_MAX, NOBODY, NOTHING, SOCKETS_MAX, Table, WIRES_MAX};
+use wire::Wire;
 
-/// Most sockets, listeners, and connections of a run.
-const SOCKETS_MAX: usize = 16;
-const LISTENERS_MAX: usize = 4;
-const WIRES_MAX: usize = 16;
-/// Bytes that wait to be read. The kernel has more room: who needs that goes there.
-const ROOM: usize = 1 << 11;
-/// The longest name of a socket.
-const NAME_MAX: usize = 110;
 /// Most files that are asked about at once.
 const POLLS_MAX: usize = 32;
 
@@ -65,51 +64,6 @@ pub(super) enum Answer {
 
 use Answer::{Is, Kernel, Unknown};
 
-/// An end of a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct End {
-    wire: u8,
-    side: u8,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Socket {
-    fd: u32,
-    /// None if nothing was done to it yet.
-    end: Option<End>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Listener {
-    fd: u32,
-    name: [u8; NAME_MAX],
-    length: u8,
-    /// As many may wait, and one more.
-    most: u32,
-    /// Connections that wait to be accepted.
-    waiting: [u8; WIRES_MAX],
-    count: u8,
-}
-
-/// What there is besides connections.
-#[derive(Clone, Copy, Debug)]
-struct Table {
-    sockets: [Socket; SOCKETS_MAX],
-    sockets_count: usize,
-    listeners: [Listener; LISTENERS_MAX],
-    listeners_count: usize,
-    /// Something may have another name, or be waited for as one of a group: whoever listens from now on is left to the kernel.
-    odd: bool,
-}
-
-/// A connection: what waits to be read at each side, and whether it is open.
-#[derive(Debug)]
-struct Wire {
-    bytes: [[u8; ROOM]; 2],
-    lengths: [usize; 2],
-    open: [bool; 2],
-}
-
 /// All connections of the run.
 #[derive(Debug)]
 pub(super) struct Streams {
@@ -125,69 +79,14 @@ pub(super) struct Streams {
     gives_up: bool,
 }
 
-const NOBODY: Listener =
-    Listener { fd: 0, name: [0; NAME_MAX], length: 0, most: 0, waiting: [0; WIRES_MAX], count: 0 };
-const NOTHING: Table = Table {
-    sockets: [Socket { fd: 0, end: None }; SOCKETS_MAX],
-    sockets_count: 0,
-    listeners: [NOBODY; LISTENERS_MAX],
-    listeners_count: 0,
-    odd: false,
-};
-
-impl Table {
-    fn socket(&self, fd: usize) -> Option<usize> {
-        self.sockets[..self.sockets_count].iter().position(|socket| socket.fd == fd as u32)
-    }
-
-    fn end(&self, fd: usize) -> Option<End> {
-        self.socket(fd).and_then(|at| self.sockets[at].end)
-    }
-
-    fn listener(&self, fd: usize) -> Option<usize> {
-        self.listeners[..self.listeners_count].iter().position(|listener| listener.fd == fd as u32)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.sockets_count == 0 && self.listeners_count == 0
-    }
-
-    /// Whether anything is so that the kernel does not know of.
-    fn is_secret(&self) -> bool {
-        let ends = self.sockets[..self.sockets_count].iter().any(|socket| socket.end.is_some());
-        ends || self.listeners[..self.listeners_count].iter().any(|listener| listener.count > 0)
-    }
-
-    fn add(&mut self, fd: usize, end: Option<End>) {
-        self.sockets[self.sockets_count] = Socket { fd: fd as u32, end };
-        self.sockets_count += 1;
-    }
-
-    fn remove(&mut self, at: usize) {
-        self.sockets_count -= 1;
-        self.sockets[at] = self.sockets[self.sockets_count];
-    }
-
-    /// A listener is left to the kernel; false if somebody waits for it.
-    fn unlist(&mut self, at: usize) -> bool {
-        let free = self.listeners[at].count == 0;
-        if free {
-            self.listeners_count -= 1;
-            self.listeners[at] = self.listeners[self.listeners_count];
-        }
-        free
-    }
-}
-
 impl Streams {
     /// None yet. If they `may` not be done here they are all left to the kernel.
     pub(super) fn new(may: bool) -> Streams {
-        const WIRE: Wire = Wire { bytes: [[0; ROOM]; 2], lengths: [0; 2], open: [false; 2] };
         Streams {
             blank: if may { make_blank() } else { None },
             now: NOTHING,
             start: NOTHING,
-            wires: [WIRE; WIRES_MAX],
+            wires: [Wire::NONE; WIRES_MAX],
             wires_count: 0,
             changed: false,
             gives_up: false,
@@ -319,14 +218,17 @@ impl Streams {
     /// The program listens, and the kernel agrees.
     pub(super) fn listens(&mut self, fd: usize, most: usize) {
         const MOST: u32 = 4096;
+        let most = (most as u32).min(MOST);
+        if let Some(at) = self.now.listener(fd) {
+            self.now.listeners[at].most = most;
+            return;
+        }
         let Table { listeners, listeners_count: count, odd, .. } = &mut self.now;
         if self.blank.is_none() || *odd || *count == LISTENERS_MAX {
             return;
         }
-        let known = listeners[..*count].iter().any(|listener| listener.fd == fd as u32);
-        if let Some((name, length)) = name(fd).filter(|_| !known) {
-            listeners[*count] =
-                Listener { fd: fd as u32, name, length, most: (most as u32).min(MOST), ..NOBODY };
+        if let Some((name, length)) = name(fd) {
+            listeners[*count] = Listener { fd: fd as u32, name, length, most, ..NOBODY };
             *count += 1;
             self.changed = true;
         }
@@ -354,8 +256,7 @@ impl Streams {
         let wire = self.wires_count as u8;
         to.waiting[to.count as usize] = wire;
         to.count += 1;
-        let Wire { lengths, open, .. } = &mut self.wires[self.wires_count];
-        (*lengths, *open) = ([0; 2], [true; 2]);
+        self.wires[self.wires_count].begin();
         self.wires_count += 1;
         self.now.sockets[at].end = Some(End { wire, side: 0 });
         Is(0)
@@ -387,13 +288,10 @@ impl Streams {
             return if self.now.unlist(at) { Kernel } else { Unknown };
         }
         let Some(at) = self.now.socket(fd) else { return Kernel };
-        if let Some(End { wire, side }) = self.now.sockets[at].end {
-            let (wire, side) = (&mut self.wires[wire as usize], side as usize);
-            // Who has sent what is not read is told so.
-            if wire.lengths[side] > 0 && wire.open[1 - side] {
-                return Unknown;
-            }
-            wire.open[side] = false;
+        if let Some(End { wire, side }) = self.now.sockets[at].end
+            && !self.wires[wire as usize].close(side as usize)
+        {
+            return Unknown;
         }
         self.now.remove(at);
         Kernel
@@ -443,8 +341,8 @@ impl Streams {
         }
         let End { wire, side } = self.now.end(fd)?;
         let (wire, side) = (&self.wires[wire as usize], side as usize);
-        let over = !wire.open[1 - side];
-        let readable = if over || wire.lengths[side] > 0 { IN } else { 0 };
+        let over = wire.is_over(side);
+        let readable = if over || wire.has_bytes(side) { IN } else { 0 };
         Some(readable | OUT | if over { HUNG_UP } else { 0 })
     }
 
@@ -457,8 +355,10 @@ impl Streams {
         }
         let mut others = [Poll { fd: -1, events: 0, found: 0 }; POLLS_MAX];
         let Some(others) = others.get_mut(..polls.len()) else { return Err(()) };
-        others.copy_from_slice(polls);
-        others.iter_mut().filter(|poll| self.state(poll.fd).is_some()).for_each(|poll| poll.fd = -1);
+        for (other, poll) in others.iter_mut().zip(&*polls).filter(|(_, poll)| self.state(poll.fd).is_none())
+        {
+            *other = Poll { found: 0, ..*poll };
+        }
         if others.iter().any(|poll| poll.fd >= 0) {
             // SAFETY: the list lives until the call returns.
             unsafe { sys::call3(nr::POLL, others.as_mut_ptr() as usize, others.len(), 0) };
@@ -486,105 +386,4 @@ impl Streams {
             Err(()) => Unknown,
         }
     }
-}
-
-impl Wire {
-    fn send(&mut self, side: usize, address: usize, size: usize) -> Answer {
-        let (to, length) = (&mut self.bytes[1 - side], &mut self.lengths[1 - side]);
-        let room = length.checked_add(size).and_then(|end| to.get_mut(*length..end));
-        let Some(room) = room.filter(|_| self.open[1 - side] && can_be_read(address, size)) else {
-            return Unknown;
-        };
-        // SAFETY: the program's bytes, which can be read.
-        unsafe { core::ptr::copy_nonoverlapping(address as *const u8, room.as_mut_ptr(), size) };
-        *length += size;
-        Is(size as isize)
-    }
-
-    fn receive(&mut self, side: usize, address: usize, size: usize, waits: bool) -> Answer {
-        const AGAIN: isize = -11;
-        let (from, length) = (&mut self.bytes[side], &mut self.lengths[side]);
-        let size = size.min(*length);
-        if size == 0 {
-            return match (self.open[1 - side], waits) {
-                (false, _) => Is(0),
-                (true, false) => Is(AGAIN),
-                // A task of the program's waits elsewhere, so this is something else.
-                (true, true) => Unknown,
-            };
-        }
-        if !can_be_written(address, size) {
-            return Unknown;
-        }
-        // SAFETY: the program's memory, which can be written.
-        unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), address as *mut u8, size) };
-        from.copy_within(size..*length, 0);
-        *length -= size;
-        Is(size as isize)
-    }
-}
-
-/// A socket that is never used.
-fn make_blank() -> Option<u32> {
-    // SAFETY: makes a descriptor.
-    let blank = sys::out_of_the_way(unsafe { sys::call3(nr::SOCKET, LOCAL, STREAM, 0) })?;
-    HIDDEN.contains(&blank).then_some(blank as u32)
-}
-
-/// Makes another descriptor for the same.
-fn duplicate(fd: usize, cloexec: bool) -> isize {
-    const DUPLICATE: usize = 0;
-    const DUPLICATE_CLOEXEC: usize = 1030;
-    // SAFETY: a descriptor that nobody knows yet.
-    unsafe { sys::call3(nr::FCNTL, fd, if cloexec { DUPLICATE_CLOEXEC } else { DUPLICATE }, 0) }
-}
-
-fn is_duplicate(number: usize, args: &[usize; 6]) -> bool {
-    const DUPLICATES: [usize; 2] = [0, 1030];
-    number == nr::FCNTL && DUPLICATES.contains(&args[1])
-}
-
-/// Puts a socket of the kernel's in the place of one that nothing was done to yet.
-fn make_real(fd: usize, undo: &mut Undo) -> bool {
-    const GET_FD: usize = 1;
-    undo.anything = true;
-    undo.opens(1);
-    // SAFETY: one socket takes the place of one like it.
-    unsafe {
-        let cloexec = if sys::call3(nr::FCNTL, fd, GET_FD, 0) == 1 { CLOEXEC } else { 0 };
-        let real = sys::call3(nr::SOCKET, LOCAL, STREAM, 0);
-        if real < 0 || !undo.may_close(fd) {
-            return false;
-        }
-        let made = sys::call3(number::DUP3, real as usize, fd, cloexec);
-        sys::call3(nr::CLOSE, real as usize, 0, 0);
-        made >= 0
-    }
-}
-
-/// The name by which a stream on this machine can be found; none if it is none.
-fn name(fd: usize) -> Option<([u8; NAME_MAX], u8)> {
-    let (mut name, mut length) = ([0; NAME_MAX], NAME_MAX as u32);
-    // SAFETY: room for a name, and its length, which live until the call returns.
-    let known = unsafe {
-        sys::call3(number::GETSOCKNAME, fd, name.as_mut_ptr() as usize, (&raw mut length) as usize) == 0
-    };
-    let local = u16::from_ne_bytes([name[0], name[1]]) as usize == LOCAL;
-    (known && local && super::kept::is_local_stream(fd)).then_some((name, length as u8))
-}
-
-/// Tells whoever accepts that the other has no name; false if that cannot be.
-fn tell_nameless(address: usize, length: *mut u32) -> bool {
-    const FAMILY: [u8; 2] = (LOCAL as u16).to_ne_bytes();
-    // SAFETY: the program's variable, which can be written.
-    let room = unsafe { length.read_unaligned() } as usize;
-    if i32::try_from(room).is_err() || !can_be_written(address, room.min(FAMILY.len())) {
-        return false;
-    }
-    // SAFETY: the program's memory, which can be written.
-    unsafe {
-        core::ptr::copy_nonoverlapping(FAMILY.as_ptr(), address as *mut u8, room.min(FAMILY.len()));
-        length.write_unaligned(FAMILY.len() as u32);
-    }
-    true
 }

@@ -379,10 +379,9 @@ mod tests {
                     0 => heard[task][task] += 1,
                     1 => {
                         let from = draw(3);
-                        for other in 0..3 {
-                            let time = heard[from][other] - i32::from(other == from && from != task);
-                            heard[task][other] = heard[task][other].max(time);
-                        }
+                        let mut told = heard[from];
+                        told[from] -= i32::from(from != task);
+                        heard[task].iter_mut().zip(told).for_each(|(mine, told)| *mine = (*mine).max(told));
                     }
                     _ => {
                         let how = How { write: draw(2) == 0, atomic: draw(4) == 0 };

@@ -2,7 +2,8 @@
 //! depends on them. The same list says it; what is not in it ends all that. Memory, signal actions and blocked signals are
 //! each process's own; what two processes share (files that are open, and all behind them) must not tell them apart.
 
-use super::{DISPATCH, Rule, begin as dispatch, may_be_output, prepare, rule};
+use super::rules::{ANYWHERE, DUPLICATE, DUPLICATE_CLOEXEC, RECVMSG, Rule, may_be_output, opening, rule};
+use super::{DISPATCH, begin as dispatch, prepare};
 use crate::reset::undo::{DESCRIPTORS, Undo};
 use crate::server;
 use crate::sys::{self, nr};
@@ -113,12 +114,12 @@ pub(super) fn is_known(number: usize, args: &[usize; 6]) -> bool {
             !inherited
         }
         nr::CONNECT => !inherited && known.listens,
-        super::RECVMSG => super::opening(!inherited, super::ANYWHERE),
+        RECVMSG => opening(!inherited, ANYWHERE),
         nr::FCNTL if is_too_high(args) => false,
         _ => match rule(number) {
             Some(Rule::Free) => true,
             // Some make two.
-            Some(Rule::Opens) => super::opening(true, 2),
+            Some(Rule::Opens) => opening(true, 2),
             Some(Rule::Own | Rule::Held) => !inherited,
             Some(Rule::If(may)) => may(args),
             Some(Rule::By(_)) | None => false,
@@ -134,7 +135,7 @@ fn is_same_in_copies(advice: usize) -> bool {
 
 /// Whether `fcntl` is to make a descriptor so high that nobody would see it.
 pub(super) fn is_too_high(args: &[usize; 6]) -> bool {
-    matches!(args[1], super::DUPLICATE | super::DUPLICATE_CLOEXEC) && args[2] >= DESCRIPTORS / 2
+    matches!(args[1], DUPLICATE | DUPLICATE_CLOEXEC) && args[2] >= DESCRIPTORS / 2
 }
 
 /// The program does something that outlives its run: nobody need look any more.
@@ -181,7 +182,7 @@ mod tests {
         // Files that it had from the beginning, and those of its own.
         assert!(call(nr::READ, &[0]) && call(nr::READ, &[9]) && call(nr::CLOSE, &[9]));
         assert!(!call(nr::CLOSE, &[0]) && !call(nr::READ, &[DESCRIPTORS + 1]));
-        assert!(!call(nr::FCNTL, &[0, super::super::DUPLICATE, 900]));
+        assert!(!call(nr::FCNTL, &[0, DUPLICATE, 900]));
         assert!(can_be_left_but_for_files());
         assert!(call(nr::GETPID, &[]) && !can_be_left_but_for_files());
         watched();

@@ -1,0 +1,73 @@
+//! Sockets of the kernel's: the one that all stand for, and those that take its place.
+
+use super::table::NAME_MAX;
+use super::{CLOEXEC, LOCAL, STREAM, number};
+use crate::reset::kept;
+use crate::reset::reach::can_be_written;
+use crate::reset::undo::{HIDDEN, Undo};
+use crate::sys::{self, nr};
+
+/// A socket that is never used.
+pub(super) fn make_blank() -> Option<u32> {
+    // SAFETY: makes a descriptor.
+    let blank = sys::out_of_the_way(unsafe { sys::call3(nr::SOCKET, LOCAL, STREAM, 0) })?;
+    HIDDEN.contains(&blank).then_some(blank as u32)
+}
+
+/// Makes another descriptor for the same.
+pub(super) fn duplicate(fd: usize, cloexec: bool) -> isize {
+    const DUPLICATE: usize = 0;
+    const DUPLICATE_CLOEXEC: usize = 1030;
+    // SAFETY: a descriptor that nobody knows yet.
+    unsafe { sys::call3(nr::FCNTL, fd, if cloexec { DUPLICATE_CLOEXEC } else { DUPLICATE }, 0) }
+}
+
+pub(super) fn is_duplicate(number: usize, args: &[usize; 6]) -> bool {
+    const DUPLICATES: [usize; 2] = [0, 1030];
+    number == nr::FCNTL && DUPLICATES.contains(&args[1])
+}
+
+/// Puts a socket of the kernel's in the place of one that nothing was done to yet.
+pub(super) fn make_real(fd: usize, undo: &mut Undo) -> bool {
+    const GET_FD: usize = 1;
+    undo.anything = true;
+    undo.opens(1);
+    // SAFETY: one socket takes the place of one like it.
+    unsafe {
+        let cloexec = if sys::call3(nr::FCNTL, fd, GET_FD, 0) == 1 { CLOEXEC } else { 0 };
+        let real = sys::call3(nr::SOCKET, LOCAL, STREAM, 0);
+        if real < 0 || !undo.may_close(fd) {
+            return false;
+        }
+        let made = sys::call3(number::DUP3, real as usize, fd, cloexec);
+        sys::call3(nr::CLOSE, real as usize, 0, 0);
+        made >= 0
+    }
+}
+
+/// The name by which a stream on this machine can be found; none if it is none.
+pub(super) fn name(fd: usize) -> Option<([u8; NAME_MAX], u8)> {
+    let (mut name, mut length) = ([0; NAME_MAX], NAME_MAX as u32);
+    // SAFETY: room for a name, and its length, which live until the call returns.
+    let known = unsafe {
+        sys::call3(number::GETSOCKNAME, fd, name.as_mut_ptr() as usize, (&raw mut length) as usize) == 0
+    };
+    let local = u16::from_ne_bytes([name[0], name[1]]) as usize == LOCAL;
+    (known && local && kept::is_local_stream(fd)).then_some((name, length as u8))
+}
+
+/// Tells whoever accepts that the other has no name; false if that cannot be.
+pub(super) fn tell_nameless(address: usize, length: *mut u32) -> bool {
+    const FAMILY: [u8; 2] = (LOCAL as u16).to_ne_bytes();
+    // SAFETY: the program's variable, which can be written.
+    let room = unsafe { length.read_unaligned() } as usize;
+    if i32::try_from(room).is_err() || !can_be_written(address, room.min(FAMILY.len())) {
+        return false;
+    }
+    // SAFETY: the program's memory, which can be written.
+    unsafe {
+        core::ptr::copy_nonoverlapping(FAMILY.as_ptr(), address as *mut u8, room.min(FAMILY.len()));
+        length.write_unaligned(FAMILY.len() as u32);
+    }
+    true
+}
