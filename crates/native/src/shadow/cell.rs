@@ -266,21 +266,23 @@ impl Cell {
     /// [`Cell::place`] would do, with fewer questions.
     #[inline(never)]
     fn follow(&mut self, key: Key, home: usize, site: SiteId, heard: &[i32]) -> bool {
-        let replaces = key.0 & WRITE != 0;
         // A bit for each record.
-        let (mut free, mut gone, mut other) = (0u32, 0u32, u32::from(self.is_racy()) << RECORDS);
+        let (mut free, mut gone) = (0u32, 0u32);
         for at in 0..RECORDS {
             let old = self.keys[at];
+            if old.0 & key.0 & MASK == 0 {
+                free |= u32::from(old == Key::NONE) << at;
+                continue;
+            }
             let Epoch { task, time } = old.epoch();
-            let meets = old.0 & key.0 & MASK != 0;
-            let known = ((old.0 ^ key.0) >> 16 == 0) & old.covers(key);
-            let ordered = time <= heard[task.index()];
-            free |= u32::from(old == Key::NONE) << at;
-            gone |= u32::from(meets & (replaces | old.same_task(key)) & key.covers(old)) << at;
-            other |= u32::from((meets & !ordered) | known) << at;
+            let known = (old.0 ^ key.0) >> 16 == 0 && old.covers(key);
+            if time > heard[task.index()] || known {
+                return false;
+            }
+            gone |= u32::from(((key.0 & WRITE != 0) | old.same_task(key)) & key.covers(old)) << at;
         }
         let room = free | gone;
-        if other != 0 || room == 0 {
+        if room == 0 || self.is_racy() {
             return false;
         }
         while gone != 0 {
