@@ -268,12 +268,17 @@ unsafe extern "C" fn connect_(fd: c_int, address: usize, length: usize, pc: usiz
 }
 
 unsafe extern "C" fn close_(fd: c_int, pc: usize) -> c_int {
-    let ours = active() && io::is_ours(fd);
-    // SAFETY: as above.
-    let result = unsafe { on(fd, OUT, false, number::CLOSE, [fd as usize, 0, 0, 0, 0, 0], pc) };
-    if ours {
-        io::closed(fd);
+    let args = [fd as usize, 0, 0, 0, 0, 0];
+    if !active() || !io::is_ours(fd) {
+        // SAFETY: as above.
+        return unsafe { plain(number::CLOSE, args) } as c_int;
     }
+    io::before(fd, pc);
+    // SAFETY: as above.
+    let result = unsafe { plain(number::CLOSE, args) };
+    // Before anybody else runs: another file may have the number then.
+    io::closed(fd);
+    io::after(pc);
     result as c_int
 }
 

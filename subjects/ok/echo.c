@@ -1,0 +1,3 @@
+/* The same, mended. */
+#define FIXED
+#include "../bug/echo.c"
