@@ -234,9 +234,10 @@ static void *server(void *unused) {
             continue;
         }
         in_server(fd);
+        /* Else the other is told that something was not read. */
         if (what != 20 && what != 12)
             get(fd, 3, 0);
-        if (what == 4 || what == 1)
+        if (what != 20 && what != 12 && what != 27)
             get(fd, 64, 0);
         say("send", send(fd, "answer", 6, MSG_NOSIGNAL));
         say("send", send(fd, "!", 1, MSG_NOSIGNAL | MSG_DONTWAIT));
