@@ -15,7 +15,7 @@ use raddle_model::{ObjectId, Plan, Recorder, Rng, Tail, TaskId, Trace, Verdict, 
 use raddle_policy::Planned;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SendError, Sender};
+use std::sync::mpsc::{Receiver, SendError, SyncSender};
 use std::time::{Duration, Instant};
 
 /// The program under test.
@@ -76,7 +76,7 @@ pub(super) struct Worker {
     pub(super) body: Body,
     pub(super) heart: Arc<Heart>,
     pub(super) stop: Arc<AtomicBool>,
-    pub(super) replies: Sender<Reply>,
+    pub(super) replies: SyncSender<Reply>,
     /// Whether runs were seen to share objects.
     pub(super) shared: Arc<AtomicBool>,
     pub(super) led: Arc<Led>,
