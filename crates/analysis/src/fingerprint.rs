@@ -18,11 +18,14 @@
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use raddle_model::hash::Wide;
-use raddle_model::{Access, Analysis, Event, Kind, ObjectId, Op, Outcome, Plain, PlainEvent, TaskId, World};
+use raddle_model::{
+    Access, Analysis, Event, Kind, ObjectId, Op, Outcome, Plain, PlainEvent, SiteId, TaskId, World,
+};
 
 /// The groups of one object.
 #[derive(Clone, Copy, Debug)]
 struct Groups {
+    // Meant for reads only: what comes before a write is always what was there last.
     before: Wide,
     current: Wide,
     reading: bool,
@@ -32,7 +35,10 @@ impl Groups {
     /// The group before that of an access like this, whose own is opened if it is not open.
     #[inline(always)]
     fn before(&mut self, reading: bool) -> Wide {
-        if !(reading && self.reading) {
+        if !reading {
+            return self.current;
+        }
+        if !self.reading {
             self.before = self.current;
         }
         self.before
@@ -125,7 +131,7 @@ impl<R: Recipe> Hashing<R> {
 
     /// As [`Hashing::any`], for the right recipe, when a task has made one of this name.
     #[inline]
-    fn spawned(&mut self, task: TaskId, child: u64) {
+    fn made(&mut self, task: TaskId, child: u64) {
         let chain = &mut self.tasks[task.index()];
         let hash = chain.chain(SPAWNED, Wide::START);
         *chain = hash;
@@ -196,23 +202,38 @@ impl<R: Recipe> Analysis for Hashing<R> {
     #[inline]
     fn event(&mut self, event: &Event, world: &World) {
         match event.outcome {
-            Outcome::Spawned(child) if R::SHORT => self.spawned(event.task, world.task(child).name),
+            Outcome::Spawned(child) if R::SHORT => self.made(event.task, world.task(child).name),
             _ => self.any(event, world),
+        }
+    }
+
+    #[inline]
+    fn spawned(&mut self, task: TaskId, child: TaskId, site: SiteId, world: &World) {
+        if R::SHORT {
+            self.made(task, world.task(child).name);
+        } else {
+            self.any(&world.spawned(task, child, site), world);
         }
     }
 
     #[inline(always)]
     fn plain(&mut self, event: PlainEvent, world: &World) {
+        if !self.plain_at_once(event, world) {
+            self.any_plain(event.task, event.index, event.plain, world);
+        }
+    }
+
+    /// All but the first access to an object.
+    #[inline(always)]
+    fn plain_at_once(&mut self, event: PlainEvent, _: &World) -> bool {
         let (task, object) = (event.task.index(), event.plain.object.index());
         let found = (self.tasks.get_mut(task), self.objects.get_mut(object));
-        let (Some(chain), Some(groups), true) = (found.0, found.1, R::SHORT) else {
-            // The first access to an object, for one.
-            return self.any_plain(event.task, event.index, event.plain, world);
-        };
+        let (Some(chain), Some(groups), true) = (found.0, found.1, R::SHORT) else { return false };
         let reading = event.plain.touch.reads();
         let hash = chain.chain((event.plain.kind as u64) << 56, groups.before(reading));
         groups.add(reading, hash);
         *chain = hash;
         self.total = self.total.plus(hash);
+        true
     }
 }

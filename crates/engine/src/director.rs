@@ -7,6 +7,7 @@
 
 use crate::check::Check;
 use crate::deadlock;
+use crate::decisions::Decisions;
 use crate::rote::Rote;
 use crate::search::Search;
 use crate::spin::Spin;
@@ -18,7 +19,7 @@ use raddle_model::objects::State;
 use raddle_model::world::Life;
 use raddle_model::{
     Analysis, Choice, Decision, Divergence, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op, Outcome,
-    Pick, Plan, PointSet, Policy, Schedule, SiteId, SpinMode, Tail, TaskId, TaskSet, TimeMode, Trace,
+    Pick, Plan, PointSet, Policy, Schedule, SiteId, SpinMode, Tail, TaskId, TaskSet, TimeMode, Touch, Trace,
     Verdict, View, World,
 };
 
@@ -45,7 +46,7 @@ pub struct Engine<P, A> {
     pub(crate) time_mode: TimeMode,
     pub(crate) spin: Spin,
     pub(crate) check: Check,
-    pub(crate) decisions: Vec<Decision>,
+    pub(crate) decisions: Decisions,
     // invariant: empty between calls of `schedule`; kept for its memory.
     pub(crate) pickable: TaskSet,
     pub(crate) current: Option<TaskId>,
@@ -57,7 +58,8 @@ pub struct Engine<P, A> {
     pub(crate) quiet: u32,
     // The number of steps up to which the quick way may be taken, 0 while it may not. See `quick`.
     pub(crate) calm_until: u64,
-    // The same for the blind way.
+    // The same while there are few tasks, and for the blind way.
+    pub(crate) few_until: u64,
     pub(crate) blind_until: u64,
     // Whether the plan is to repeat a whole run.
     pub(crate) repeats: bool,
@@ -81,7 +83,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             time_mode: TimeMode::Any,
             spin: Spin::default(),
             check: Check::default(),
-            decisions: Vec::new(),
+            decisions: Decisions::default(),
             pickable: TaskSet::EMPTY,
             current: None,
             steps: 0,
@@ -90,6 +92,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             saw_try: false,
             quiet: 0,
             calm_until: 0,
+            few_until: 0,
             blind_until: 0,
             repeats: false,
             fingerprint: 0,
@@ -110,7 +113,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.time_mode = plan.time;
         self.spin.begin(plan.spin == SpinMode::Park);
         self.check.begin(record, &plan.prefix.checks);
-        self.decisions.clear();
+        self.decisions.begin();
         self.current = None;
         self.steps = 0;
         self.steps_max = plan.steps_max;
@@ -179,9 +182,14 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.world.task(task).outcome
     }
 
-    /// The decisions so far.
-    pub fn decisions(&self) -> &[Decision] {
-        &self.decisions
+    /// How many decisions there were so far.
+    pub fn decisions(&self) -> usize {
+        self.decisions.len()
+    }
+
+    /// From the next run on decisions are counted, and not written down: there will be no schedule.
+    pub fn only_count_decisions(&mut self, only_counts: bool) {
+        self.decisions.only_count(only_counts);
     }
 
     /// Whether a try or timed operation on a lock was seen: later plans must make releases points.
@@ -196,7 +204,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// The schedule of the run so far, without its fingerprint.
     pub fn schedule(&self) -> Schedule {
-        Schedule { decisions: self.decisions.clone(), checks: self.check.entries(), fingerprint: 0 }
+        Schedule { decisions: self.decisions.list().to_vec(), checks: self.check.entries(), fingerprint: 0 }
     }
 
     /// Everything about the run but its events, which a [`raddle_model::Recorder`] has.
@@ -324,6 +332,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// An operation that is no scheduling point happens at once.
     pub fn perform(&mut self, task: TaskId, op: Op) -> Outcome {
         match op.plain() {
+            Some(plain) if self.is_blind() && plain.touch == Touch::Give => self.give_blindly(task, plain),
             Some(plain) => self.perform_plain(task, plain),
             None if op.kind == Kind::Spawn => Outcome::Spawned(self.spawn(task, op.site)),
             None => self.perform_with_care(task, op),

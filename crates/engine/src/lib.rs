@@ -6,15 +6,19 @@
 
 extern crate alloc;
 
+mod blind;
 mod check;
 mod close;
 mod deadlock;
+mod decisions;
 mod director;
 mod quick;
 mod restrict;
 mod rote;
 mod search;
 mod spin;
+mod stay;
 mod time;
 
+pub use blind::Halt;
 pub use director::{Engine, Next};

@@ -25,56 +25,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             && !self.check.is_active()
             && !self.is_led();
         self.calm_until = if calm { self.steps_max } else { 0 };
-        let blind = self.world.tasks().len() <= 64 && self.policy.is_blind();
-        self.blind_until = if blind { self.calm_until } else { 0 };
-    }
-
-    /// Whether [`Engine::arrive_blindly`] may be called.
-    #[inline(always)]
-    pub fn is_blind(&self) -> bool {
-        self.steps < self.blind_until
-    }
-
-    /// As [`Engine::arrive_plain`], while the policy looks at nothing but who can run and there are
-    /// few tasks. Which of them goes on is a coin toss, so nothing here branches on it.
-    #[inline(always)]
-    pub fn arrive_blindly(&mut self, task: TaskId, plain: Plain) -> Next {
-        self.quiet = 0;
-        if !self.world.announce_plain::<true>(task, plain) {
-            return self.arrive_in_vain(task, plain);
-        }
-        self.next_blindly()
-    }
-
-    /// The rest of it, where somebody can run.
-    #[inline(always)]
-    fn next_blindly(&mut self) -> Next {
-        let enabled = self.world.enabled_tasks().low();
-        let task = self.policy.draw(enabled);
-        if enabled & enabled.wrapping_sub(1) != 0 {
-            self.decisions.push(Decision::Run(task));
-        }
-        self.current = Some(task);
-        // What most steps are is written out, so that nothing more is asked of them.
-        let happened = match self.world.task(task).touch {
-            Some(Touch::Write) => self.step_blindly(task, Touch::Write),
-            Some(Touch::Take) => self.step_blindly(task, Touch::Take),
-            Some(touch) => self.step_blindly(task, touch),
-            None => None,
-        };
-        match happened {
-            None => self.proceed(task),
-            Some(Touch::Exit) => self.next_after_exit(),
-            Some(_) => Next::Run(task),
-        }
-    }
-
-    /// The task does the plain operation that it was about to do. What that was; nothing if it does not succeed.
-    #[inline(always)]
-    fn step_blindly(&mut self, task: TaskId, touch: Touch) -> Option<Touch> {
-        let event = self.world.step_plain_as::<true>(task, touch)?;
-        self.happened(event);
-        Some(touch)
+        self.few_until = if self.world.tasks().len() <= 64 { self.calm_until } else { 0 };
+        self.blind_until = if self.policy.is_blind() { self.few_until } else { 0 };
     }
 
     /// As [`Engine::arrive`], for a plain operation.
@@ -89,7 +41,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             return self.stay(task, plain);
         }
         if !self.world.announce_plain::<false>(task, plain) {
-            return self.arrive_in_vain(task, plain);
+            return self.arrive_in_vain(task);
         }
         self.next_at_once()
     }
@@ -98,7 +50,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[inline(always)]
     fn stay(&mut self, task: TaskId, plain: Plain) -> Next {
         self.goes_on(task);
-        let event = self.world.perform_plain(task, plain);
+        let event = self.world.perform_plain::<false>(task, plain);
         self.happened(event.expect("raddle bug: what could be done did not happen"));
         if plain.touch == Touch::Exit {
             return self.next_after_exit();
@@ -108,11 +60,17 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// The task cannot do what it was announced to be about to do: another goes on.
     #[inline(never)]
-    fn arrive_in_vain(&mut self, task: TaskId, plain: Plain) -> Next {
-        if !self.world.is_owned_by_one_that_can(plain) {
+    fn arrive_in_vain(&mut self, task: TaskId) -> Next {
+        self.waits(task);
+        self.next_quickly()
+    }
+
+    /// A task cannot do the plain operation that it was announced to be about to do.
+    #[inline]
+    pub(crate) fn waits(&mut self, task: TaskId) {
+        if !self.world.is_owned_by_one_that_can(self.world.task(task).op.object) {
             self.blocked(task);
         }
-        self.next_quickly()
     }
 
     /// As [`Engine::announce`], for a plain operation.
@@ -124,8 +82,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if self.rote.is_on() {
             self.announce_by_rote(task, Some(plain));
         }
-        if !self.world.announce_plain::<false>(task, plain) && !self.world.is_owned_by_one_that_can(plain) {
-            self.blocked(task);
+        if !self.world.announce_plain::<false>(task, plain) {
+            self.waits(task);
         }
     }
 
@@ -137,10 +95,11 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         }
         self.quiet += 1;
         self.steps += 1;
-        let event = self.world.perform_spawn(parent, site);
-        self.search.event(&event);
-        self.analysis.event(&event, &self.world);
-        let child = TaskId(self.world.tasks().len() as u32 - 1);
+        let child = self.world.perform_spawn_only(parent, site);
+        if self.search.is_active() {
+            self.search.event(&self.world.spawned(parent, child, site));
+        }
+        self.analysis.spawned(parent, child, site, &self.world);
         if child.0 >= 64 {
             self.look_around();
         }
@@ -200,7 +159,11 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if self.world.enabled_tasks().is_empty() || self.steps >= self.calm_until {
             return self.schedule_next();
         }
-        if self.is_blind() { self.next_blindly() } else { self.next_at_once() }
+        if self.is_blind() {
+            self.next_blindly(self.world.enabled_tasks().low())
+        } else {
+            self.next_at_once()
+        }
     }
 
     /// As [`Engine::schedule_next`], where somebody can run.
@@ -235,7 +198,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[inline(always)]
     pub fn perform_plain(&mut self, task: TaskId, plain: Plain) -> Outcome {
         if self.steps < self.calm_until
-            && let Some(event) = self.world.perform_plain(task, plain)
+            && let Some(event) = self.world.perform_plain::<false>(task, plain)
         {
             self.quiet += 1;
             self.happened(event);
@@ -245,7 +208,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     }
 
     #[inline(always)]
-    fn happened(&mut self, event: PlainEvent) {
+    pub(crate) fn happened(&mut self, event: PlainEvent) {
         self.steps += 1;
         self.search.plain(event);
         self.analysis.plain(event, &self.world);

@@ -10,6 +10,12 @@ pub trait Dice {
     /// A number below `n`, each with the same probability. `n` must not be 0.
     fn below(&mut self, n: u32) -> u32;
 
+    /// The same if it takes one draw; otherwise nothing was drawn.
+    #[inline(always)]
+    fn below_at_once(&mut self, n: u32) -> Option<u32> {
+        Some(self.below(n))
+    }
+
     /// Begins anew with this seed.
     fn reseed(&mut self, seed: u64);
 
@@ -82,6 +88,16 @@ impl Dice for Rng {
         // Only the lowest `2^32 mod n` remainders are over-represented.
         if product as u32 >= n { (product >> 32) as u32 } else { self.below_again(product, n) }
     }
+
+    #[inline(always)]
+    fn below_at_once(&mut self, n: u32) -> Option<u32> {
+        let product = (self.next >> 32) * u64::from(n);
+        if (product as u32) < n {
+            return None;
+        }
+        self.next_u64();
+        Some((product >> 32) as u32)
+    }
 }
 
 #[cfg(test)]
@@ -94,6 +110,23 @@ mod tests {
         let first: [u64; 3] = core::array::from_fn(|_| rng.next_u64());
         // Published test vector of SplitMix64 for seed 1234567.
         assert_eq!(first, [6457827717110365317, 3203168211198807973, 9817491932198370423]);
+    }
+
+    #[test]
+    fn what_is_drawn_at_once_is_what_is_drawn() {
+        let (mut one, mut other) = (Rng::new(9), Rng::new(9));
+        let mut late = 0;
+        for n in (1..40).chain((1..40).map(|n| u32::MAX - n * 50_000_000)).cycle().take(10_000) {
+            let before = one.state();
+            let drawn = one.below_at_once(n).unwrap_or_else(|| {
+                assert_eq!(one.state(), before);
+                late += 1;
+                one.below(n)
+            });
+            assert_eq!(drawn, other.below(n));
+            assert_eq!(one.state(), other.state());
+        }
+        assert!((500..5_000).contains(&late), "{late}");
     }
 
     #[test]

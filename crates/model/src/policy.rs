@@ -115,6 +115,13 @@ pub trait Policy {
         false
     }
 
+    /// The same where there are no more than 64 tasks, one bit each, if it takes no call to say yes. A no may be wrong.
+    #[inline]
+    fn stays_at_once(&mut self, task: TaskId, others: u64, tasks: usize) -> bool {
+        let _ = (task, others, tasks);
+        false
+    }
+
     /// Whether this policy looks at nothing but who can run, from here on: then [`Policy::draw`] is as
     /// good as [`Policy::pick`].
     #[inline]
@@ -126,6 +133,12 @@ pub trait Policy {
     #[inline]
     fn draw(&mut self, enabled: u64) -> TaskId {
         TaskId(enabled.trailing_zeros())
+    }
+
+    /// The same where there are several, if that takes no time; otherwise nothing has happened.
+    #[inline]
+    fn draw_at_once(&mut self, enabled: u64) -> Option<TaskId> {
+        Some(self.draw(enabled))
     }
 
     /// Chooses a value below `choice.arity`, or says how the run diverged.
@@ -168,6 +181,10 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     fn stays(&mut self, task: TaskId, others: &TaskSet, world: &World) -> bool {
         (**self).stays(task, others, world)
     }
+    #[inline]
+    fn stays_at_once(&mut self, task: TaskId, others: u64, tasks: usize) -> bool {
+        (**self).stays_at_once(task, others, tasks)
+    }
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {
         (**self).choose(choice)
     }
@@ -176,6 +193,9 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     }
     fn draw(&mut self, enabled: u64) -> TaskId {
         (**self).draw(enabled)
+    }
+    fn draw_at_once(&mut self, enabled: u64) -> Option<TaskId> {
+        (**self).draw_at_once(enabled)
     }
     fn finished(&mut self, step: u64) -> Result<(), Box<Divergence>> {
         (**self).finished(step)

@@ -185,13 +185,32 @@ impl TaskSet {
         self.low
     }
 
+    /// The set with these members, one bit each.
+    #[inline(always)]
+    pub(crate) fn of_low(low: u64) -> TaskSet {
+        TaskSet { low, high: None }
+    }
+
+    /// Has these members below 64 from now on, one bit each.
+    #[inline(always)]
+    pub(crate) fn set_low(&mut self, low: u64) {
+        self.low = low;
+    }
+
     /// One of the tasks that a word stands for, each with the same probability. There must be one.
     #[inline(always)]
     pub fn draw_low(word: u64, dice: &mut impl Dice) -> TaskId {
         match BYTES.get(word as usize) {
-            Some(byte) => TaskId(u32::from(byte[dice.below(u32::from(byte[8])) as usize & 7])),
+            Some(byte) => TaskId(u32::from(byte[dice.below(size(byte)) as usize & 7])),
             None => TaskId(select(word, dice.below(word.count_ones()))),
         }
+    }
+
+    /// The same if that takes no time; otherwise nothing was drawn.
+    #[inline(always)]
+    pub fn draw_low_at_once(word: u64, dice: &mut impl Dice) -> Option<TaskId> {
+        let byte = BYTES.get(word as usize)?;
+        Some(TaskId(u32::from(byte[dice.below_at_once(size(byte))? as usize & 7])))
     }
 
     /// A member, each with the same probability. There must be one.
@@ -200,8 +219,8 @@ impl TaskSet {
         if self.high.is_none()
             && let Some(byte) = BYTES.get(self.low as usize)
         {
-            let rank = dice.below(u32::from(byte[8]));
-            return TaskId(u32::from(byte[rank as usize]));
+            let rank = dice.below(size(byte));
+            return TaskId(u32::from(byte[rank as usize & 7]));
         }
         self.nth(dice.below(self.len())).expect("raddle bug: a draw among nobody")
     }
@@ -362,7 +381,7 @@ fn first_common_of_high(ours: &[u64], theirs: &[u64]) -> Option<TaskId> {
 }
 
 /// A byte's bits: entry `r` is the position of the set bit that has `r` set bits below it, and the
-/// last entry, which no byte but 255 needs for that, is their number.
+/// last entry is their number without one. (So it is plain that a draw is not among nobody, of which there is no byte.)
 ///
 /// Draws happen at every step, most runs have a handful of tasks, and the processors that programs
 /// are built for by default have no instruction that counts bits.
@@ -378,15 +397,25 @@ static BYTES: [[u8; 9]; 256] = {
             }
             bit += 1;
         }
-        table[byte][8] = rank as u8;
+        table[byte][8] = (rank as u8).wrapping_sub(1);
         byte += 1;
     }
     table
 };
 
+/// How many bits a byte has that has any.
+#[inline(always)]
+fn size(byte: &[u8; 9]) -> u32 {
+    u32::from(byte[8]) + 1
+}
+
 #[inline]
 fn count(word: u64) -> u32 {
-    if word < 256 { u32::from(BYTES[word as usize][8]) } else { word.count_ones() }
+    match BYTES.get(word as usize) {
+        Some(_) if word == 0 => 0,
+        Some(byte) => size(byte),
+        None => word.count_ones(),
+    }
 }
 
 /// The position of the set bit that has `rank` set bits below it; there must be one.

@@ -101,6 +101,17 @@ pub trait Analysis {
     fn plain(&mut self, event: PlainEvent, world: &World) {
         self.event(&event.event(), world);
     }
+    /// The same, if it takes no call that comes back; otherwise it is false, and nothing has happened.
+    #[inline(always)]
+    fn plain_at_once(&mut self, event: PlainEvent, world: &World) -> bool {
+        self.plain(event, world);
+        true
+    }
+    /// The same for a task that has made another, whose event is [`World::spawned`].
+    #[inline]
+    fn spawned(&mut self, task: TaskId, child: TaskId, site: SiteId, world: &World) {
+        self.event(&world.spawned(task, child, site), world);
+    }
     /// Whether [`Analysis::keep`] may be asked now.
     fn can_keep(&self) -> bool {
         false

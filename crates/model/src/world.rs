@@ -4,6 +4,7 @@
 //! up to date incrementally, since asking everybody at each step would cost time in proportion to
 //! the number of tasks; tests compare the two after every step.
 
+mod low;
 mod plain;
 mod transitions;
 
@@ -35,6 +36,8 @@ pub struct Task {
     pub op: Op,
     /// Where it is in its life.
     pub life: Life,
+    // Whether `op` has nothing that a plain operation has not: no span, number or second object, and no other mode.
+    bare: bool,
     /// What `op` does to its object, if it is plain ([`Op::plain`]). invariant: nothing unless [`Life::Pending`].
     pub touch: Option<Touch>,
     /// Stable name: a hash of the path of spawn indexes from main.
@@ -74,6 +77,7 @@ impl Task {
     const NEW: Task = Task {
         op: Op::new(Kind::Yield, ObjectId::NONE, SiteId::UNKNOWN),
         life: Life::Running,
+        bare: true,
         touch: None,
         name: 0,
         parent: None,
@@ -327,6 +331,7 @@ impl World {
         let entry = &mut self.tasks[task.index()];
         assert!(entry.life == Life::Running, "raddle bug: a task announces twice");
         entry.op = op;
+        entry.bare = false;
         entry.life = Life::Pending;
         entry.touch = None;
         let enabled = self.announce_other(task, &op);

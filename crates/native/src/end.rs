@@ -114,7 +114,7 @@ fn make_report(run: &mut Run) -> RunReport {
         fingerprint,
         steps: run.engine.steps(),
         accesses: crate::run::GLANCE.accesses(),
-        decisions: run.engine.decisions().len() as u64,
+        decisions: run.engine.decisions() as u64,
         tasks: world.tasks().len() as u32,
         releases: run.engine.saw_try(),
         weak_orders: watch.weak_orders,

@@ -255,6 +255,22 @@ impl<D: Dice> Policy for Pct<D> {
         stays
     }
 
+    #[inline(always)]
+    fn stays_at_once(&mut self, task: TaskId, others: u64, tasks: usize) -> bool {
+        let stays = self.step < self.due
+            && self.last == Some(task)
+            && self.tasks == tasks
+            && self.knows_above
+            && others & self.above.low() == 0;
+        if stays {
+            self.step += 1;
+            if others == 0 {
+                self.row_begin = self.step;
+            }
+        }
+        stays
+    }
+
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {
         Ok(self.dice.below(choice.arity))
     }

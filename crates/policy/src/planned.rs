@@ -25,12 +25,14 @@ pub struct Planned {
     prefix: Vec<Decision>,
     position: usize,
     tail: AnyTail,
+    // Of use if the tail is this one. Apart, since it is asked at each step, and then nobody has to ask who decides.
+    random: Random,
 }
 
 /// Every policy there is: a match is cheaper than a virtual call at each step.
 #[derive(Debug)]
 enum AnyTail {
-    Random(Random),
+    Random,
     Rapos(Box<Rapos>),
     Pct(Box<Pct>),
     Pos(Box<Pos>),
@@ -44,9 +46,12 @@ enum AnyTail {
 }
 
 macro_rules! each {
-    ($tail:expr, $policy:ident => $body:expr, $none:expr) => {
+    ($tail:expr, $random:expr, $policy:ident => $body:expr, $none:expr) => {
         match $tail {
-            AnyTail::Random($policy) => $body,
+            AnyTail::Random => {
+                let $policy = $random;
+                $body
+            }
             AnyTail::Rapos($policy) => $body,
             AnyTail::Pct($policy) => $body,
             AnyTail::Pos($policy) => $body,
@@ -65,8 +70,9 @@ impl Planned {
     /// The policy of `plan`.
     pub fn new(plan: &Plan) -> Planned {
         let rng = Rng::new(plan.seed);
+        let random = Random::new(rng.clone());
         let tail = match &plan.tail {
-            Tail::Random => AnyTail::Random(Random::new(rng)),
+            Tail::Random => AnyTail::Random,
             Tail::Rapos => AnyTail::Rapos(Box::new(Rapos::new(rng))),
             Tail::Pct { depth, length } => AnyTail::Pct(Box::new(Pct::new(rng, *depth, *length))),
             Tail::Pos => AnyTail::Pos(Box::new(Pos::new(rng))),
@@ -78,7 +84,7 @@ impl Planned {
             Tail::Steps(steps) => AnyTail::Steps(Box::new(Stepwise::new(steps.clone(), plan.seed))),
             Tail::None => AnyTail::None,
         };
-        Planned { prefix: plan.prefix.decisions.clone(), position: 0, tail }
+        Planned { prefix: plan.prefix.decisions.clone(), position: 0, tail, random }
     }
 
     /// Becomes the policy of another plan, in the same memory where that is worth it: the runs of a search are short,
@@ -142,7 +148,7 @@ impl Planned {
         if self.position < self.prefix.len() {
             return self.follow(&view);
         }
-        each!(&mut self.tail, policy => policy.pick(&view), match view.enabled.single() {
+        each!(&mut self.tail, &mut self.random, policy => policy.pick(&view), match view.enabled.single() {
             Some(task) => Pick::Run(task),
             None => Pick::Diverged(self.at_the_end()),
         })
@@ -157,7 +163,7 @@ impl Policy for Planned {
     #[inline(always)]
     fn pick(&mut self, view: &View<'_>) -> Pick {
         match &mut self.tail {
-            AnyTail::Random(random) if self.position >= self.prefix.len() => random.pick(view),
+            AnyTail::Random if self.position >= self.prefix.len() => self.random.pick(view),
             // By value, so that the common path need not put the view together.
             _ => self.pick_otherwise(*view),
         }
@@ -172,17 +178,29 @@ impl Policy for Planned {
         }
     }
 
+    #[inline(always)]
+    fn stays_at_once(&mut self, task: TaskId, others: u64, tasks: usize) -> bool {
+        match &mut self.tail {
+            AnyTail::Pct(pct) if self.position >= self.prefix.len() => pct.stays_at_once(task, others, tasks),
+            _ => false,
+        }
+    }
+
     #[inline]
     fn is_blind(&self) -> bool {
-        matches!(self.tail, AnyTail::Random(_)) && self.position >= self.prefix.len()
+        matches!(self.tail, AnyTail::Random) && self.position >= self.prefix.len()
     }
 
     #[inline(always)]
     fn draw(&mut self, enabled: u64) -> TaskId {
-        match &mut self.tail {
-            AnyTail::Random(random) => random.draw(enabled),
-            _ => unreachable!("raddle bug: a policy that looks is asked blindly"),
-        }
+        debug_assert!(self.is_blind(), "raddle bug: a policy that looks is asked blindly");
+        self.random.draw(enabled)
+    }
+
+    #[inline(always)]
+    fn draw_at_once(&mut self, enabled: u64) -> Option<TaskId> {
+        debug_assert!(self.is_blind(), "raddle bug: a policy that looks is asked blindly");
+        self.random.draw_at_once(enabled)
     }
 
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {
@@ -202,12 +220,12 @@ impl Policy for Planned {
                 }
             };
         }
-        each!(&mut self.tail, policy => policy.choose(choice), Err(self.at_the_end()))
+        each!(&mut self.tail, &mut self.random, policy => policy.choose(choice), Err(self.at_the_end()))
     }
 
     fn finished(&mut self, step: u64) -> Result<(), Box<Divergence>> {
         if self.position == self.prefix.len() {
-            return each!(&mut self.tail, policy => policy.finished(step), Ok(()));
+            return each!(&mut self.tail, &mut self.random, policy => policy.finished(step), Ok(()));
         }
         let left = self.prefix.len() - self.position;
         Err(self.diverged(format!("{left} more decisions"), String::from("the end of the run")))
@@ -215,18 +233,18 @@ impl Policy for Planned {
 
     fn restart(&mut self, seed: u64) {
         self.position = 0;
-        each!(&mut self.tail, policy => policy.restart(seed), ());
+        each!(&mut self.tail, &mut self.random, policy => policy.restart(seed), ());
     }
 
     fn skip(&mut self, points: usize) {
-        each!(&mut self.tail, policy => policy.skip(points), ());
+        each!(&mut self.tail, &mut self.random, policy => policy.skip(points), ());
     }
 
     fn can_reseed(&self) -> bool {
-        self.position == 0 && each!(&self.tail, policy => policy.can_reseed(), true)
+        self.position == 0 && each!(&self.tail, &self.random, policy => policy.can_reseed(), true)
     }
 
     fn reseed(&mut self, seed: u64) {
-        each!(&mut self.tail, policy => policy.reseed(seed), ());
+        each!(&mut self.tail, &mut self.random, policy => policy.reseed(seed), ());
     }
 }

@@ -42,6 +42,11 @@ impl<D: Dice> Policy for Random<D> {
         TaskSet::draw_low(enabled, &mut self.dice)
     }
 
+    #[inline(always)]
+    fn draw_at_once(&mut self, enabled: u64) -> Option<TaskId> {
+        TaskSet::draw_low_at_once(enabled, &mut self.dice)
+    }
+
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {
         Ok(self.dice.below(choice.arity))
     }

@@ -12,12 +12,29 @@ impl World {
     /// As [`World::announce`]. `LOW`: there are no more tasks than a [`TaskSet`]'s word has bits.
     #[inline(always)]
     pub fn announce_plain<const LOW: bool>(&mut self, task: TaskId, plain: Plain) -> bool {
+        let enabled = self.tell::<LOW>(task, plain);
+        // A running task is in no set, so there is nothing to take out.
+        if enabled {
+            self.enabled.insert_to::<LOW>(task);
+        }
+        enabled
+    }
+
+    /// The same, but for the set of those who can run.
+    #[inline(always)]
+    pub(super) fn tell<const LOW: bool>(&mut self, task: TaskId, plain: Plain) -> bool {
         let entry = &mut self.tasks[task.index()];
         assert!(entry.life == Life::Running, "raddle bug: a task announces twice");
-        entry.op = plain.op();
+        if !entry.bare {
+            entry.strip();
+        }
+        entry.op.kind = plain.kind;
+        entry.op.order = plain.order;
+        entry.op.object = plain.object;
+        entry.op.site = plain.site;
         entry.life = Life::Pending;
         entry.touch = Some(plain.touch);
-        let enabled = match plain.touch {
+        match plain.touch {
             Touch::Take => {
                 let object = &mut self.objects[plain.object.index()];
                 let State::Mutex(mutex) = &object.state else { wrong(plain.kind, &object.state) };
@@ -32,12 +49,7 @@ impl World {
                 has_exited(object)
             }
             _ => true,
-        };
-        // A running task is in no set, so there is nothing to take out.
-        if enabled {
-            self.enabled.insert_to::<LOW>(task);
         }
-        enabled
     }
 
     /// Whether a running task could do a plain operation at once.
@@ -72,7 +84,7 @@ impl World {
         entry.touch = None;
         let event = entry.plain_event(task, Plain { kind, touch, order, object, site });
         if touch == Touch::Exit {
-            self.leave(task);
+            self.leave::<LOW>(task);
         }
         Some(event)
     }
@@ -80,13 +92,13 @@ impl World {
     /// A running task does a plain operation without announcing it, if it succeeds. [`Task::op`] does
     /// not tell of it.
     #[inline(always)]
-    pub fn perform_plain(&mut self, task: TaskId, plain: Plain) -> Option<PlainEvent> {
+    pub fn perform_plain<const LOW: bool>(&mut self, task: TaskId, plain: Plain) -> Option<PlainEvent> {
         let entry = &mut self.tasks[task.index()];
         assert!(entry.life == Life::Running, "raddle bug: a task that is about to do one thing does another");
-        happen::<false>(&mut self.objects[plain.object.index()], &mut self.enabled, task, plain.touch)?;
+        happen::<LOW>(&mut self.objects[plain.object.index()], &mut self.enabled, task, plain.touch)?;
         let event = entry.plain_event(task, plain);
         if plain.touch == Touch::Exit {
-            self.leave(task);
+            self.leave::<LOW>(task);
         }
         Some(event)
     }
@@ -94,9 +106,23 @@ impl World {
     /// A running task makes another without announcing it. As above, [`Task::op`] does not tell of it.
     #[inline]
     pub fn perform_spawn(&mut self, parent: TaskId, site: SiteId) -> Event {
+        let child = self.perform_spawn_only(parent, site);
+        self.spawned(parent, child, site)
+    }
+
+    /// The same without its event. Which task was made.
+    #[inline]
+    pub fn perform_spawn_only(&mut self, parent: TaskId, site: SiteId) -> TaskId {
         let child = self.add_task(Some(parent), site);
         let op = Op::new(Kind::Spawn, ObjectId::NONE, site);
-        self.perform_at_once(parent, op, Outcome::Spawned(child))
+        self.perform_at_once(parent, op, Outcome::Spawned(child));
+        child
+    }
+
+    /// The event of a task that has just made another.
+    pub fn spawned(&self, task: TaskId, child: TaskId, site: SiteId) -> Event {
+        let op = Op::new(Kind::Spawn, ObjectId::NONE, site);
+        Event { task, index: self.task(task).events - 1, op, outcome: Outcome::Spawned(child) }
     }
 
     /// A running task ends the process without announcing it. As above, [`Task::op`] does not tell of it.
@@ -116,28 +142,36 @@ impl World {
         Event { task, index, op, outcome }
     }
 
-    /// Whether whoever owns what a task waits for, which cannot do a plain operation, can go on itself. Then
+    /// Whether whoever owns what a task waits for, which cannot do a plain operation on it, can go on itself. Then
     /// nobody waits in a circle.
     #[inline]
-    pub fn is_owned_by_one_that_can(&self, plain: Plain) -> bool {
-        match &self.object(plain.object).state {
+    pub fn is_owned_by_one_that_can(&self, object: ObjectId) -> bool {
+        match &self.object(object).state {
             State::Mutex(mutex) => mutex.owner.is_some_and(|owner| self.enabled.contains(owner)),
             State::Task { task, .. } => self.enabled.contains(*task),
             _ => false,
         }
     }
 
-    #[inline(never)]
-    fn leave(&mut self, task: TaskId) {
+    #[inline]
+    fn leave<const LOW: bool>(&mut self, task: TaskId) {
         self.tasks[task.index()].life = Life::Exited;
-        self.live.remove(task);
+        self.live.remove_from::<LOW>(task);
     }
 }
 
 impl Task {
+    /// What is left of the last operation and no plain one has.
+    // No call: it would keep the rest from having all registers.
+    #[inline(always)]
+    fn strip(&mut self) {
+        self.op = Op::new(self.op.kind, self.op.object, self.op.site);
+        self.bare = true;
+    }
+
     /// One more event of this task, a plain one.
     #[inline(always)]
-    fn plain_event(&mut self, task: TaskId, plain: Plain) -> PlainEvent {
+    pub(super) fn plain_event(&mut self, task: TaskId, plain: Plain) -> PlainEvent {
         let index = self.events;
         self.events = index + 1;
         self.outcome = Outcome::Done;
@@ -157,7 +191,7 @@ fn has_exited(object: &Object) -> bool {
 
 /// A plain operation happens to its object. None, and nothing has happened, if it does not succeed.
 #[inline(always)]
-fn happen<const LOW: bool>(
+pub(super) fn happen<const LOW: bool>(
     object: &mut Object,
     enabled: &mut TaskSet,
     task: TaskId,
@@ -181,24 +215,29 @@ fn happen<const LOW: bool>(
             }
         }
     } else if matches!(touch, Touch::Join | Touch::Exit) {
-        end(object, enabled, task, touch)?;
+        end::<LOW>(object, enabled, task, touch)?;
     }
     object.version = object.version.wrapping_add(u32::from(!touch.reads()));
     Some(())
 }
 
 /// The end of a task, and waiting for it.
-#[inline(never)]
-fn end(object: &mut Object, enabled: &mut TaskSet, task: TaskId, touch: Touch) -> Option<()> {
+#[inline]
+fn end<const LOW: bool>(
+    object: &mut Object,
+    enabled: &mut TaskSet,
+    task: TaskId,
+    touch: Touch,
+) -> Option<()> {
     let State::Task { exited, .. } = &mut object.state else { wrong(Kind::Join, &object.state) };
     if touch == Touch::Join {
         if !*exited {
             return None;
         }
-        object.waiting.remove(task);
+        object.waiting.remove_from::<LOW>(task);
         return Some(());
     }
     *exited = true;
-    enabled.union_with(&object.waiting);
+    enabled.add::<LOW>(&object.waiting);
     Some(())
 }

@@ -92,7 +92,7 @@ pub(crate) fn first_choice() {
     }
     let is_any = with(|run| {
         let engine = &mut run.engine;
-        engine.verdict().is_none() && engine.decisions().is_empty() && engine.policy_mut().can_reseed()
+        engine.verdict().is_none() && engine.decisions() == 0 && engine.policy_mut().can_reseed()
     });
     let seed = if is_any { reset::at_first_choice() } else { None };
     let number = shared::get().expect("raddle bug: no shared memory").run.load(Ordering::Relaxed);

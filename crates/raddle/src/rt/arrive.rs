@@ -5,8 +5,8 @@ use super::panics::RunOver;
 use super::switch::{Context, switch};
 use super::watch::Watch;
 use super::{LATE_OPERATIONS_MAX, Rt, Run};
-use raddle_engine::{Engine, Next};
-use raddle_model::{Kind, Mode, ObjectId, Op, Order, Outcome, Plain, SiteId, Touch};
+use raddle_engine::{Engine, Halt, Next};
+use raddle_model::{Kind, Mode, ObjectId, Op, Order, Outcome, Plain, SiteId, TaskId, Touch};
 use raddle_policy::Planned;
 use std::panic::resume_unwind;
 use std::ptr;
@@ -44,31 +44,47 @@ impl Rt {
     // Each of these says who goes on, if the task must wait for its turn; if not, the operation has been
     // done.
 
-    fn read<const SEARCH: bool>(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
-        self.arrive_plainly::<SEARCH>(Plain { kind, touch: Touch::Read, order, object, site })
+    fn read<const WAY: u8>(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.arrive_plainly::<WAY>(Plain { kind, touch: Touch::Read, order, object, site })
     }
 
-    fn write<const SEARCH: bool>(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
-        self.arrive_plainly::<SEARCH>(Plain { kind, touch: Touch::Write, order, object, site })
+    fn write<const WAY: u8>(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.arrive_plainly::<WAY>(Plain { kind, touch: Touch::Write, order, object, site })
     }
 
-    fn take<const SEARCH: bool>(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
-        self.arrive_plainly::<SEARCH>(Plain { kind: Kind::Lock, touch: Touch::Take, order, object, site })
+    fn take<const WAY: u8>(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.arrive_plainly::<WAY>(Plain { kind: Kind::Lock, touch: Touch::Take, order, object, site })
     }
 
-    fn join<const SEARCH: bool>(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
-        self.arrive_plainly::<SEARCH>(Plain { kind: Kind::Join, touch: Touch::Join, order, object, site })
+    fn join<const WAY: u8>(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.arrive_plainly::<WAY>(Plain { kind: Kind::Join, touch: Touch::Join, order, object, site })
     }
 
-    fn give<const SEARCH: bool>(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
-        self.arrive_quietly::<SEARCH>(Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site })
+    #[inline(never)]
+    fn give(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.arrive_quietly(Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site })
+    }
+
+    fn give_blindly(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        // SAFETY: as in `with`, of which this is a part that must not be called out of line.
+        let run = unsafe { &mut *self.0 };
+        let plain = Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site };
+        if !run.engine.is_blind() || run.engine.is_point_at(plain.kind, site) {
+            return self.give(plain.kind, order, object, site);
+        }
+        run.beat_at(site);
+        match run.engine.give(run.running, plain) {
+            Ok(()) => Way::NONE,
+            Err(true) => run.go_on_slowly(true, plain.kind, order, object, site),
+            Err(false) => self.give(plain.kind, order, object, site),
+        }
     }
 
     /// A point of a run that is led by the one before it.
     fn go_by_rote(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
         let run = unsafe { &mut *self.0 };
-        if run.is_special() || !run.engine.is_led() {
+        if !run.engine.is_led() {
             return self.leave_rote(kind, order, object, site);
         }
         run.beat_at(site);
@@ -77,42 +93,32 @@ impl Rt {
         if next == Next::Run(me) { Way::NONE } else { run.hand_over(next) }
     }
 
-    /// The same for a task that was just made, and for the first point at which the run is led no more.
+    /// The same for the first point at which the run is led no more.
     #[inline(never)]
     fn leave_rote(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
-        self.with(|run| run.calls = Calls::of(&run.engine));
-        let plain = Op::new(kind, object, site).order(order).plain();
-        self.arrive_plainly::<true>(
-            plain.expect("raddle bug: a point that is not plain was called as if it were"),
-        )
+        self.with(|run| run.find_calls());
+        self.arrive_plainly::<SEARCHED>(plain(kind, order, object, site))
     }
 
     #[inline(never)]
     fn access_cell(self, kind: Kind, touch: Touch, order: Order, object: ObjectId, site: SiteId) -> Way {
         self.with(|run| run.engine.analysis_mut().expect_races());
-        self.arrive_quietly::<true>(Plain { kind, touch, order, object, site })
+        self.arrive_quietly(Plain { kind, touch, order, object, site })
     }
 
     /// An operation that is a point.
     #[inline(always)]
-    fn arrive_plainly<const SEARCH: bool>(self, plain: Plain) -> Way {
+    fn arrive_plainly<const WAY: u8>(self, plain: Plain) -> Way {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
-        let turn = unsafe { (*self.0).turn::<SEARCH>(plain) };
-        match turn {
-            Turn::Mine(_) => Way::NONE,
-            Turn::Theirs(way) => way,
-            Turn::Special => {
-                let Plain { kind, touch, order, object, site } = plain;
-                self.arrive_first(kind, touch, order, object, site)
-            }
-        }
+        unsafe { (*self.0).turn::<WAY>(plain) }
     }
 
     /// A point of a task that was just made: others see what it is about to do before anybody goes on.
     /// Or one of a run whose operations take a way of their own.
     #[inline(never)]
-    fn arrive_first(self, kind: Kind, touch: Touch, order: Order, object: ObjectId, site: SiteId) -> Way {
-        let plain = Plain { kind, touch, order, object, site };
+    fn arrive_first(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        let plain = plain(kind, order, object, site);
+        self.with(|run| run.beat_at(site));
         if self.with(|run| run.unusual) {
             return self.arrive_specially(plain.op()).err().unwrap_or(Way::NONE);
         }
@@ -122,25 +128,26 @@ impl Rt {
         })
     }
 
+    /// An operation that is a point in some plans only, and in this one.
     #[inline(never)]
-    fn arrive_after_all<const SEARCH: bool>(
-        self,
-        kind: Kind,
-        touch: Touch,
-        order: Order,
-        object: ObjectId,
-        site: SiteId,
-    ) -> Way {
-        self.arrive_plainly::<SEARCH>(Plain { kind, touch, order, object, site })
+    fn arrive_after_all(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        if self.with(|run| run.is_special()) {
+            return self.arrive_first(kind, order, object, site);
+        }
+        let plain = plain(kind, order, object, site);
+        if self.with(|run| tosses(&run.engine)) {
+            return self.arrive_plainly::<BLIND>(plain);
+        }
+        self.arrive_plainly::<SEARCHED>(plain)
     }
 
     /// An operation that is a point in some plans only.
     #[inline(always)]
-    fn arrive_quietly<const SEARCH: bool>(self, plain: Plain) -> Way {
+    fn arrive_quietly(self, plain: Plain) -> Way {
         // SAFETY: as above.
         let done = unsafe { (*self.0).perform_quietly(plain) };
-        let Plain { kind, touch, order, object, site } = plain;
-        if done { Way::NONE } else { self.arrive_after_all::<SEARCH>(kind, touch, order, object, site) }
+        let Plain { kind, order, object, site, .. } = plain;
+        if done { Way::NONE } else { self.arrive_after_all(kind, order, object, site) }
     }
 
     /// Switches away until it is this task's turn.
@@ -266,32 +273,60 @@ pub(crate) struct Calls {
     give: Call,
 }
 
+/// The ways of plain operations that are points, as parameters of what they call: nothing else is compiled in.
+const SAMPLED: u8 = 0;
+/// What is drawn blindly has a way of its own through the engine.
+const BLIND: u8 = 1;
+/// The same for a task that goes on.
+const STAYING: u8 = 3;
+/// Runs of a search, and everything that nobody has thought of.
+const SEARCHED: u8 = 2;
+
 impl Calls {
-    const fn usual<const SEARCH: bool>() -> Calls {
+    const fn usual<const WAY: u8>() -> Calls {
         Calls {
-            read: Rt::read::<SEARCH>,
-            write: Rt::write::<SEARCH>,
-            take: Rt::take::<SEARCH>,
-            join: Rt::join::<SEARCH>,
-            give: Rt::give::<SEARCH>,
+            read: Rt::read::<WAY>,
+            write: Rt::write::<WAY>,
+            take: Rt::take::<WAY>,
+            join: Rt::join::<WAY>,
+            give: Rt::give,
         }
     }
 
-    pub(crate) const SAMPLED: Calls = Calls::usual::<false>();
-    pub(crate) const SEARCHED: Calls = Calls::usual::<true>();
-    pub(crate) const LED: Calls = {
-        let call: Call = Rt::go_by_rote;
+    const fn all(call: Call) -> Calls {
         Calls { read: call, write: call, take: call, join: call, give: call }
-    };
+    }
 
-    /// Those of a run that begins.
-    pub(crate) fn of(engine: &Engine<Planned, Watch>) -> &'static Calls {
+    pub(crate) const SAMPLED: Calls = Calls::usual::<SAMPLED>();
+    pub(crate) const BLIND: Calls = Calls { give: Rt::give_blindly, ..Calls::usual::<BLIND>() };
+    pub(crate) const STAYING: Calls = Calls::usual::<STAYING>();
+    pub(crate) const SEARCHED: Calls = Calls::usual::<SEARCHED>();
+    pub(crate) const LED: Calls = Calls::all(Rt::go_by_rote);
+    /// Those of a task that was just made, and of runs that are unusual.
+    pub(crate) const FIRST: Calls = Calls { give: Rt::give, ..Calls::all(Rt::arrive_first) };
+
+    /// Those of a run that goes its usual way.
+    fn of(engine: &Engine<Planned, Watch>) -> &'static Calls {
         match (engine.is_led(), engine.is_searched()) {
             (true, _) => &Calls::LED,
             (_, true) => &Calls::SEARCHED,
+            _ if tosses(engine) => &Calls::BLIND,
+            _ if engine.only_counts_decisions() => &Calls::STAYING,
             _ => &Calls::SAMPLED,
         }
     }
+}
+
+/// Whether the blind way may be gone.
+fn tosses(engine: &Engine<Planned, Watch>) -> bool {
+    engine.is_blind() && engine.only_counts_decisions()
+}
+
+/// What is called as a plain operation is one.
+#[inline(always)]
+fn plain(kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Plain {
+    let plain = Op::new(kind, object, site).order(order).plain();
+    plain.expect("raddle bug: a point that is not plain was called as if it were")
 }
 
 /// From which stack to which, or nowhere.
@@ -313,26 +348,65 @@ impl Way {
 impl Run {
     /// The running task is at a point: whose turn is it?
     #[inline(always)]
-    fn turn<const SEARCH: bool>(&mut self, plain: Plain) -> Turn {
+    fn turn<const WAY: u8>(&mut self, plain: Plain) -> Way {
         self.beat_at(plain.site);
-        if self.is_special() {
-            return Turn::Special;
-        }
         let me = self.running;
-        if self.engine.is_blind() {
+        if WAY == BLIND {
+            if !self.engine.is_blind() {
+                return self.turn_with_eyes_open(plain.kind, plain.order, plain.object, plain.site);
+            }
             // Whoever it is, oneself included, goes on the same way.
-            let next = self.engine.arrive_blindly(me, plain);
-            return Turn::Theirs(self.hand_over(next));
+            return match self.engine.toss::<true>(me, plain) {
+                Ok(task) => self.hand_over(Next::Run(task)),
+                Err(halt) => self.hand_over_after(halt),
+            };
         }
-        let next = if SEARCH {
+        if WAY == STAYING {
+            return match self.engine.stay_at_once(me, plain) {
+                Ok(()) => Way::NONE,
+                Err(happened) => {
+                    self.go_on_slowly(happened, plain.kind, plain.order, plain.object, plain.site)
+                }
+            };
+        }
+        let next = if WAY == SEARCHED {
             self.engine.arrive_in_writing(me, plain)
         } else {
             self.engine.arrive_plain(me, plain)
         };
-        match next {
-            Next::Run(task) if task == me => Turn::Mine(Outcome::Done),
-            next => Turn::Theirs(self.hand_over(next)),
+        if next == Next::Run(me) { Way::NONE } else { self.hand_over(next) }
+    }
+
+    /// A task that goes on where that has happened and was not told, or whose turn it may not be.
+    #[inline(never)]
+    fn go_on_slowly(
+        &mut self,
+        happened: bool,
+        kind: Kind,
+        order: Order,
+        object: ObjectId,
+        site: SiteId,
+    ) -> Way {
+        if !happened {
+            return self.turn_with_eyes_open(kind, order, object, site);
         }
+        self.engine.tell(self.running, plain(kind, order, object, site));
+        Way::NONE
+    }
+
+    /// The rest of a toss that was not all.
+    #[inline(never)]
+    fn hand_over_after(&mut self, halt: Halt) -> Way {
+        let next = self.engine.go_on_after(halt);
+        self.hand_over(next)
+    }
+
+    /// The same in a run that has a short way, where something keeps it from that.
+    #[inline(never)]
+    fn turn_with_eyes_open(&mut self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        let me = self.running;
+        let next = self.engine.arrive_plain(me, plain(kind, order, object, site));
+        if next == Next::Run(me) { Way::NONE } else { self.hand_over(next) }
     }
 
     /// The running task does what is no point. False, and nothing was done, if it is one.
@@ -350,8 +424,29 @@ impl Run {
     /// The running task has come to its first point: its maker goes on.
     #[inline]
     fn go_back_to_maker(&mut self) -> Way {
-        let maker = self.maker.take().expect("raddle bug: nobody has made the task");
+        let maker = self.take_maker().expect("raddle bug: nobody has made the task");
         self.hand_over(Next::Run(maker))
+    }
+
+    /// Says who has made the running task, if that has not come to its first operation yet, and forgets it.
+    #[inline]
+    pub(super) fn take_maker(&mut self) -> Option<TaskId> {
+        let maker = self.maker;
+        self.set_maker(None);
+        maker
+    }
+
+    /// Says who has made the task that is to run now, if it has not come to its first operation yet.
+    #[inline]
+    pub(super) fn set_maker(&mut self, maker: Option<TaskId>) {
+        self.maker = maker;
+        self.calls = if self.is_special() { &Calls::FIRST } else { self.usual_calls };
+    }
+
+    /// Finds out what plain operations are to call from here on.
+    pub(super) fn find_calls(&mut self) {
+        self.usual_calls = Calls::of(&self.engine);
+        self.set_maker(self.maker);
     }
 
     /// Whether the running task has not come to its first operation yet, or all operations of this run take

@@ -20,9 +20,12 @@ use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, Trace, Verdict};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
 use std::time::{Duration, Instant};
 
+/// Replies of a carrier that nobody has heard yet, before it waits: memory must not grow with how much quicker runs are than
+/// whoever counts them.
+const UNHEARD_MAX: usize = 4;
 /// How often the waiting side looks at the heart.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -356,7 +359,7 @@ fn start(body: Body, shared: Arc<AtomicBool>, led: Arc<Led>, hapsets: bool) -> R
         ),
     })?;
     let (command_sender, commands) = channel();
-    let (replies_sender, replies) = channel();
+    let (replies_sender, replies) = sync_channel(UNHEARD_MAX);
     let heart = Arc::new(Heart::default());
     let stop = Arc::new(AtomicBool::new(false));
     let worker = Worker {

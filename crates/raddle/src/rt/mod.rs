@@ -48,16 +48,29 @@ pub(crate) struct Heart {
     pub(crate) run: AtomicU64,
     /// Task that is running.
     task: AtomicU32,
-    /// Where tasks were last: a task in the upper half and its site in the lower, at a place that several may share.
-    sites: [AtomicU64; 16],
+    /// Where each of the first tasks was last.
+    sites: Sites,
+    /// The same for the one of all others that was anywhere last: a task in the upper half and its site in the lower.
+    beyond: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Sites([AtomicU32; 256]);
+
+impl Default for Sites {
+    fn default() -> Sites {
+        Sites([const { AtomicU32::new(0) }; 256])
+    }
 }
 
 impl Heart {
     /// Where a task is.
     #[inline(always)]
     fn at(&self, task: TaskId, site: SiteId) {
-        let place = task.index() % self.sites.len();
-        self.sites[place].store(u64::from(task.0) << 32 | u64::from(site.0), Ordering::Relaxed);
+        match self.sites.0.get(task.index()) {
+            Some(place) => place.store(site.0, Ordering::Relaxed),
+            None => self.beyond.store(u64::from(task.0) << 32 | u64::from(site.0), Ordering::Relaxed),
+        }
     }
 
     /// A sign of life.
@@ -70,7 +83,10 @@ impl Heart {
     /// Who is running, and where it was last if that is known.
     pub(crate) fn running(&self) -> (TaskId, SiteId) {
         let task = TaskId(self.task.load(Ordering::Relaxed));
-        let last = self.sites[task.index() % self.sites.len()].load(Ordering::Relaxed);
+        if let Some(place) = self.sites.0.get(task.index()) {
+            return (task, SiteId(place.load(Ordering::Relaxed)));
+        }
+        let last = self.beyond.load(Ordering::Relaxed);
         let known = last >> 32 == u64::from(task.0);
         (task, if known { SiteId(last as u32) } else { SiteId::UNKNOWN })
     }
@@ -94,8 +110,10 @@ pub(crate) struct Run {
     pub(crate) ending: bool,
     /// Operations take a way of their own: the run is over, or wants to know who calls them.
     pub(crate) unusual: bool,
-    /// What plain operations call.
+    /// What plain operations call. invariant: `Calls::FIRST` if `maker` is somebody or `unusual`, else `usual_calls`.
     pub(crate) calls: &'static Calls,
+    /// What they call where nothing is special.
+    pub(crate) usual_calls: &'static Calls,
     /// The carrier cannot be used again.
     pub(crate) retired: bool,
     /// Runs of the same check go on beside this one.
@@ -103,6 +121,8 @@ pub(crate) struct Run {
     /// A run of this carrier has used an object that outlives it.
     pub(crate) shared: bool,
     pub(crate) mark: Mark,
+    /// The same as it stands in objects.
+    pub(crate) stamp: u64,
     /// The task that was running can neither go on nor unwind, and must be abandoned.
     pub(crate) stuck: bool,
     /// Stacks that no task's place has kept.
@@ -251,12 +271,13 @@ impl Rt {
                 run.fibers[task.index()].name = name;
             }
             run.heart.at(task, site);
-            let before = run.maker.replace(run.running);
+            let before = run.maker;
+            run.set_maker(Some(run.running));
             (before, run.here, run.go(task))
         });
         // SAFETY: the child has been begun just now.
         unsafe { switch(here, child) };
-        self.with(|run| run.maker = before);
+        self.with(|run| run.set_maker(before));
         task
     }
 
@@ -285,13 +306,24 @@ impl Rt {
     pub(crate) fn task(self, last: Kind, body: impl FnOnce() -> std::thread::Result<()>) -> *const Context {
         let result = body();
         let me = self.running();
-        let over = self.with(|run| {
-            run.fibers[me.index()].unwinding = false;
-            run.ending
+        let done = self.with(|run| {
+            let fiber = &mut run.fibers[me.index()];
+            fiber.unwinding = false;
+            result.is_ok() && fiber.locals.is_empty() && !run.ending
         });
-        if over {
+        if !done && let Some(next) = self.end_otherwise(result, last) {
+            return next;
+        }
+        self.with(|run| if last == Kind::Exit { run.exit(me) } else { run.end(me) })
+    }
+
+    /// The end of a task that has left something, or of a run that is over. Says who goes on, unless that is to be found
+    /// out by the task's last operation.
+    #[cold]
+    fn end_otherwise(self, result: std::thread::Result<()>, last: Kind) -> Option<*const Context> {
+        if self.ending() {
             crate::thread::local::destroy(self);
-            return self.with(Run::home);
+            return Some(self.with(Run::home));
         }
         let failed = result.is_err();
         debug_assert!(result.is_ok() || last == Kind::End, "raddle bug: a task's own panic was not kept");
@@ -300,16 +332,15 @@ impl Rt {
         }
         crate::thread::local::destroy(self);
         if self.ending() {
-            return self.with(Run::home);
+            return Some(self.with(Run::home));
         }
-        if failed {
-            // In a search the others go on before the process ends.
-            return self.with(|run| {
+        // In a search the others go on before the process ends.
+        failed.then(|| {
+            self.with(|run| {
                 let next = run.engine.schedule_next();
                 run.go_on(next)
-            });
-        }
-        self.with(|run| if last == Kind::Exit { run.exit(me) } else { run.end(me) })
+            })
+        })
     }
 
     /// Main has ended with this panic.
@@ -355,7 +386,9 @@ impl Run {
 
     /// A task is at its last operation: who goes on.
     fn exit(&mut self, me: TaskId) -> *const Context {
-        if let Some(maker) = self.maker.take() {
+        if self.maker.is_some()
+            && let Some(maker) = self.take_maker()
+        {
             let object = self.engine.world().task(me).object;
             self.engine.announce(me, Op::new(Kind::Exit, object, SiteId::UNKNOWN));
             return self.go(maker);
@@ -477,8 +510,8 @@ pub(crate) fn drive(rt: Rt, body: &(dyn Fn() + Send + Sync)) -> Verdict {
     rt.with(|run| {
         run.ending = false;
         run.unusual = run.engine.analysis().hapsets.is_some();
-        run.calls = Calls::of(&run.engine);
         run.maker = None;
+        run.find_calls();
         run.running = TaskId::MAIN;
         run.heart.at(TaskId::MAIN, SiteId::UNKNOWN);
         let main = move |rt: Rt| rt.task(Kind::End, || catch_unwind(AssertUnwindSafe(body)));
@@ -504,7 +537,7 @@ fn clear_away(rt: Rt) {
     let all_ended = rt.with(|run| {
         run.ending = true;
         run.unusual = true;
-        run.calls = &Calls::SAMPLED;
+        run.calls = &Calls::FIRST;
         run.alive == 0
     });
     if !all_ended {

@@ -120,6 +120,16 @@ pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> std::thread::Result<R> {
     result
 }
 
+/// The same for all that a task does: nothing of it was unwinding before.
+#[inline(always)]
+pub(crate) fn catch_all<R>(rt: Rt, f: impl FnOnce() -> R) -> std::thread::Result<R> {
+    let result = catch_unwind(AssertUnwindSafe(f));
+    if result.is_err() {
+        unwinding(Some(rt), false);
+    }
+    result
+}
+
 /// `resume_unwind`, and the hook knows that the task is unwinding again.
 pub(crate) fn resume(payload: Box<dyn Any + Send>) -> ! {
     unwinding(rt::current(), true);

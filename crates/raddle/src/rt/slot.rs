@@ -25,6 +25,11 @@ impl Mark {
         self.0 != 0 && LIVE[(self.0 >> 32) as usize].load(Ordering::SeqCst) == self.0
     }
 
+    /// The stamp of the run's first object; those of the others differ from it in their ids only.
+    pub(crate) fn stamp(self) -> u64 {
+        self.0 << ID_BITS
+    }
+
     /// Whether this is a stamp of the run's.
     pub(crate) fn is_of(self, stamp: u64) -> bool {
         stamp >> ID_BITS == self.0
@@ -98,9 +103,10 @@ impl Slot {
     /// The object's id in this run; `register` says what it is when the run sees it first.
     #[inline]
     pub(crate) fn id(&self, rt: Rt, site: SiteId, register: impl FnOnce() -> State) -> ObjectId {
-        let stamp = self.0.load(Ordering::Relaxed);
-        if stamp >> ID_BITS == rt.mark().0 {
-            return ObjectId((stamp & ((1 << ID_BITS) - 1)) as u32);
+        // What is left of a stamp of this run's is the id; what is left of any other is more than an id can be.
+        let id = self.0.load(Ordering::Relaxed) ^ rt.with(|run| run.stamp);
+        if id < 1 << ID_BITS {
+            return ObjectId(id as u32);
         }
         self.first_use(rt, site, register)
     }
@@ -122,7 +128,7 @@ impl Slot {
         let mut before = self.0.load(Ordering::SeqCst);
         while let Err(other) = {
             self.look(rt, before);
-            self.0.compare_exchange(before, rt.mark().0 << ID_BITS | id, Ordering::SeqCst, Ordering::SeqCst)
+            self.0.compare_exchange(before, rt.mark().stamp() | id, Ordering::SeqCst, Ordering::SeqCst)
         } {
             before = other;
         }

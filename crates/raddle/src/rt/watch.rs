@@ -4,7 +4,7 @@ use super::callers::{Callers, StackId};
 use raddle_analysis::hapset::Predecessors;
 use raddle_analysis::lock_order::Cycle;
 use raddle_analysis::{Fingerprint, LockOrder, Races};
-use raddle_model::{Analysis, Event, Kind, Op, Order, Pair, PlainEvent, Recorder, SiteId, World};
+use raddle_model::{Analysis, Event, Kind, Op, Order, Pair, PlainEvent, Recorder, SiteId, TaskId, World};
 
 /// The analyses of the library front end.
 #[derive(Default, Debug)]
@@ -85,6 +85,11 @@ impl Watch {
     }
 
     #[inline(never)]
+    fn attend_spawn(&mut self, task: TaskId, child: TaskId, site: SiteId, world: &World) {
+        self.attend(&world.spawned(task, child, site), world);
+    }
+
+    #[inline(never)]
     fn attend(&mut self, event: &Event, world: &World) {
         self.races.event(event, world);
         self.hapsets.event(event, world);
@@ -121,6 +126,14 @@ impl Analysis for Watch {
         }
     }
 
+    #[inline]
+    fn spawned(&mut self, task: TaskId, child: TaskId, site: SiteId, world: &World) {
+        self.fingerprint.spawned(task, child, site, world);
+        if self.attentive {
+            self.attend_spawn(task, child, site, world);
+        }
+    }
+
     /// Races and orders of locks are not kept: whoever follows them goes the whole way.
     fn can_keep(&self) -> bool {
         !self.attentive
@@ -151,5 +164,14 @@ impl Analysis for Watch {
         if self.attentive {
             self.attend(&event.event(), world);
         }
+    }
+
+    #[inline(always)]
+    fn plain_at_once(&mut self, event: PlainEvent, world: &World) -> bool {
+        // Also true of what is then told the long way.
+        if event.plain.order != Order::SeqCst {
+            self.weak_orders = true;
+        }
+        !self.attentive && self.fingerprint.plain_at_once(event, world)
     }
 }

@@ -15,7 +15,7 @@ use raddle_model::{ObjectId, Plan, Recorder, Rng, Tail, TaskId, Trace, Verdict, 
 use raddle_policy::Planned;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SendError, Sender};
+use std::sync::mpsc::{Receiver, SendError, SyncSender};
 use std::time::{Duration, Instant};
 
 /// The program under test.
@@ -76,7 +76,7 @@ pub(super) struct Worker {
     pub(super) body: Body,
     pub(super) heart: Arc<Heart>,
     pub(super) stop: Arc<AtomicBool>,
-    pub(super) replies: Sender<Reply>,
+    pub(super) replies: SyncSender<Reply>,
     /// Whether runs were seen to share objects.
     pub(super) shared: Arc<AtomicBool>,
     pub(super) led: Arc<Led>,
@@ -95,11 +95,13 @@ impl Worker {
             maker: None,
             ending: false,
             unusual: false,
-            calls: &Calls::SAMPLED,
+            calls: &Calls::SEARCHED,
+            usual_calls: &Calls::SEARCHED,
             retired: false,
             several: false,
             shared: false,
             mark: Mark(0),
+            stamp: 0,
             stuck: false,
             stacks: Vec::new(),
             rooms: Vec::new(),
@@ -204,6 +206,8 @@ impl Worker {
         let record = matches!(kept, Kept::Record);
         let closely = record || run.is_power_of_two() || run.is_multiple_of(CLOSE_EVERY);
         state.engine.analysis_mut().closely = closely;
+        // What is worth more than its numbers is run again, and recorded.
+        state.engine.only_count_decisions(!record);
         let verdict = loop {
             raddle_model::Policy::restart(state.engine.policy_mut(), seed);
             let led = match &mut kept {
@@ -216,6 +220,7 @@ impl Worker {
                 state.engine.begin(plan, record);
             }
             state.mark = self.id.next_run();
+            state.stamp = state.mark.stamp();
             let verdict = enter(state, |rt| drive(rt, &*self.body));
             self.id.end_run();
             state.statics.release();
@@ -240,7 +245,7 @@ impl Worker {
             fingerprint: state.engine.analysis().fingerprint.value(),
             steps: state.engine.steps(),
             accesses: 0,
-            decisions: state.engine.decisions().len() as u64,
+            decisions: state.engine.decisions() as u64,
             tasks: world.tasks().len() as u32,
             learned: learned(state, plan),
         }
@@ -275,6 +280,15 @@ impl Worker {
 fn learned(state: &mut Inner, plan: &Plan) -> Learned {
     let releases = state.engine.saw_try() && !plan.points.releases;
     let weak_orders = state.engine.analysis().weak_orders;
+    let learned = Learned { releases, weak_orders, ..Learned::default() };
+    // Most runs teach nothing else.
+    let analysis = state.engine.analysis_mut();
+    let nothing = analysis.races.findings().is_empty() && analysis.cycles().is_empty();
+    if nothing && analysis.hapsets.is_none() { learned } else { more_learned(state, learned) }
+}
+
+#[cold]
+fn more_learned(state: &mut Inner, learned: Learned) -> Learned {
     let races = state.engine.analysis_mut().races.findings().to_vec();
     let world = state.engine.world();
     let race = |race: &Race| RaceFound { sites: race.sites(), message: race.message(world) };
@@ -282,7 +296,7 @@ fn learned(state: &mut Inner, plan: &Plan) -> Learned {
     let cycles = cycles.iter().map(|found| cycle(found, world)).collect();
     let races = races.iter().map(race).collect();
     let pairs = state.engine.analysis_mut().hapsets.as_mut().map_or(Vec::new(), Hapsets::pairs);
-    Learned { releases, weak_orders, races, shared: Vec::new(), cycles, pairs }
+    Learned { races, cycles, pairs, ..learned }
 }
 
 /// A potential deadlock in words.

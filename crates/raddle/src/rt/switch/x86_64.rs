@@ -10,6 +10,9 @@ pub(crate) struct Context {
     sp: usize,
     ip: usize,
     stack: Option<DefaultStack>,
+    /// Where the stack is to begin, and how far it may go from there.
+    top: usize,
+    room: usize,
 }
 
 /// Leaves the running stack, which `from` describes from now on, and goes on with `to`. Comes back
@@ -51,6 +54,11 @@ impl Context {
 
     /// A stack for what will begin here.
     pub(crate) fn give_stack(&mut self, stack: DefaultStack) {
+        // Stacks lie a whole number of pages apart. A processor takes what lies at the same place of two pages for the
+        // same at first, and waits; so no two neighbours use the same places.
+        let page = stack.base().get() / 4096;
+        self.top = stack.base().get() - page % 8 * 320;
+        self.room = self.top - stack.limit().get();
         self.stack = Some(stack);
     }
 
@@ -60,19 +68,12 @@ impl Context {
     /// What `body` borrows must outlive it, and it must not unwind. What was here before must have ended.
     #[inline(always)]
     pub(crate) unsafe fn begin<F: FnOnce() -> *const Context>(&mut self, body: F) {
-        let stack = self.stack.as_ref().expect("raddle bug: nothing can begin without a stack");
-        // Stacks lie a whole number of pages apart. A processor takes what lies at the same place of two pages for the
-        // same at first, and waits; so no two neighbours use the same places.
-        let page = stack.base().get() / 4096;
-        let top = stack.base().get() - page % 8 * 320;
-        let place = (top - size_of::<F>()) & !(align_of::<F>().max(16) - 1);
+        assert!(self.stack.is_some(), "raddle bug: nothing can begin without a stack");
+        let place = (self.top - size_of::<F>()) & !(align_of::<F>().max(16) - 1);
         let sp = place - 16;
+        assert!(self.top - sp < self.room, "raddle: a closure as big as a stack");
         // SAFETY: a new stack has room for a closure of any sensible size, and nobody uses it yet.
         unsafe {
-            assert!(
-                top - sp < stack.base().get() - stack.limit().get(),
-                "raddle: a closure as big as a stack"
-            );
             (place as *mut F).write(body);
             (sp as *mut usize).write(place);
             ((sp + 8) as *mut usize).write(run_body::<F> as *const () as usize);

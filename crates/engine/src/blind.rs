@@ -1,0 +1,197 @@
+//! The blind way: the quick one where the policy looks at nothing but who can run, and there are few tasks. Which of them
+//! goes on is a coin toss, so nothing here branches on it.
+//!
+//! [`Engine::toss`] is what nearly every step of such a run is, and nothing else: whatever may call something, and comes
+//! back, is left to [`Engine::go_on_after`], so that registers need not be saved for it.
+
+use crate::director::{Engine, Next};
+use raddle_model::{Analysis, Decision, Outcome, Plain, PlainEvent, Policy, TaskId, Touch};
+
+/// Where a toss has stopped.
+#[derive(Clone, Copy, Debug)]
+pub enum Halt {
+    /// The task that has arrived cannot do what it is about to do.
+    InVain(TaskId),
+    /// To draw one of those who can run takes more time.
+    Undrawn,
+    /// This task was drawn, and does something that is not as frequent.
+    Drawn(TaskId),
+    /// This task has done it, and the analyses have not been told.
+    Untold(TaskId),
+}
+
+impl<P: Policy, A: Analysis> Engine<P, A> {
+    /// Whether [`Engine::arrive_blindly`] may be called.
+    #[inline(always)]
+    pub fn is_blind(&self) -> bool {
+        self.steps < self.blind_until
+    }
+
+    /// Whether decisions are only counted, so that [`Engine::toss`] may be asked for `COUNTED` ones.
+    pub fn only_counts_decisions(&self) -> bool {
+        self.decisions.only_counts()
+    }
+
+    /// As [`Engine::arrive_plain`], while [`Engine::is_blind`].
+    #[inline(always)]
+    pub fn arrive_blindly(&mut self, task: TaskId, plain: Plain) -> Next {
+        match self.toss::<false>(task, plain) {
+            Ok(task) => Next::Run(task),
+            Err(halt) => self.go_on_after(halt),
+        }
+    }
+
+    /// The same in two parts. Says who goes on, or where it has stopped; then [`Engine::go_on_after`] comes next.
+    #[inline(always)]
+    pub fn toss<const COUNTED: bool>(&mut self, task: TaskId, plain: Plain) -> Result<TaskId, Halt> {
+        self.quiet = 0;
+        let enabled = self.world.announce_low(task, plain).ok_or(Halt::InVain(task))?;
+        self.toss_among::<COUNTED>(enabled)
+    }
+
+    /// As [`Engine::perform`], while [`Engine::is_blind`], where something is given back.
+    pub(crate) fn give_blindly(&mut self, task: TaskId, plain: Plain) -> Outcome {
+        match self.give(task, plain) {
+            Ok(()) => Outcome::Done,
+            Err(true) => {
+                self.tell(task, plain);
+                Outcome::Done
+            }
+            Err(false) => self.perform_plain(task, plain),
+        }
+    }
+
+    /// The same in two parts. `Err(true)`: it has happened, and [`Engine::tell`] comes next. `Err(false)`: nothing
+    /// has happened, and [`Engine::perform_plain`] comes next.
+    #[inline(always)]
+    pub fn give(&mut self, task: TaskId, plain: Plain) -> Result<(), bool> {
+        debug_assert!(plain.touch == Touch::Give);
+        let event = self.world.perform_plain::<true>(task, plain).ok_or(false)?;
+        self.quiet += 1;
+        self.steps += 1;
+        if self.analysis.plain_at_once(event, &self.world) { Ok(()) } else { Err(true) }
+    }
+
+    /// The analyses are told what a task has just done.
+    #[inline(never)]
+    pub fn tell(&mut self, task: TaskId, plain: Plain) {
+        let index = self.world.task(task).events - 1;
+        self.analysis.plain(PlainEvent { task, index, plain }, &self.world);
+    }
+
+    /// One of those who can run does what it was about to do.
+    #[inline(always)]
+    fn toss_among<const COUNTED: bool>(&mut self, enabled: u64) -> Result<TaskId, Halt> {
+        // Nothing is drawn or decided where there is nothing to choose.
+        let task = if enabled & enabled.wrapping_sub(1) == 0 {
+            TaskId(enabled.trailing_zeros())
+        } else {
+            let Some(task) = self.policy.draw_at_once(enabled) else {
+                self.world.keep_low(enabled);
+                return Err(Halt::Undrawn);
+            };
+            if COUNTED {
+                self.decisions.count_one();
+            } else {
+                self.decisions.push(Decision::Run(task));
+            }
+            task
+        };
+        self.do_as_drawn(task, enabled)
+    }
+
+    /// A task that was drawn of these does what it was about to do.
+    #[inline(always)]
+    fn do_as_drawn(&mut self, task: TaskId, enabled: u64) -> Result<TaskId, Halt> {
+        self.current = Some(task);
+        let others = enabled & !(1 << (task.0 & 63));
+        // What most steps are is written out, so that nothing more is asked of them.
+        let event = match self.world.task(task).touch {
+            Some(Touch::Write) => self.world.step_low(task, Touch::Write, others),
+            Some(Touch::Take) => self.world.step_low(task, Touch::Take, others),
+            _ => None,
+        };
+        let Some(event) = event else {
+            self.world.keep_low(enabled);
+            return Err(Halt::Drawn(task));
+        };
+        self.steps += 1;
+        if self.analysis.plain_at_once(event, &self.world) { Ok(task) } else { Err(Halt::Untold(task)) }
+    }
+
+    /// The rest of what a toss is not.
+    #[inline(never)]
+    pub fn go_on_after(&mut self, mut halt: Halt) -> Next {
+        loop {
+            let task = match halt {
+                Halt::InVain(task) => {
+                    self.waits(task);
+                    if !self.can_toss() {
+                        return self.schedule_next();
+                    }
+                    self.toss_again()
+                }
+                Halt::Undrawn => {
+                    let enabled = self.world.enabled_tasks().low();
+                    let task = self.policy.draw(enabled);
+                    self.decisions.push(Decision::Run(task));
+                    self.do_as_drawn(task, enabled)
+                }
+                Halt::Untold(task) => {
+                    self.analysis.plain(self.world.last_step(task), &self.world);
+                    Ok(task)
+                }
+                Halt::Drawn(task) => {
+                    // Each by itself, so that nothing more is asked of it.
+                    let done = match self.world.task(task).touch {
+                        Some(Touch::Read) => self.step_blindly(task, Touch::Read),
+                        Some(Touch::Exit) => self.step_blindly(task, Touch::Exit),
+                        Some(Touch::Join) => self.step_blindly(task, Touch::Join),
+                        Some(touch) => self.step_blindly(task, touch),
+                        None => None,
+                    };
+                    match done {
+                        None => return self.proceed(task),
+                        Some(Touch::Exit) if !self.can_toss() => return self.schedule_next(),
+                        Some(Touch::Exit) => self.toss_again(),
+                        Some(_) => Ok(task),
+                    }
+                }
+            };
+            match task {
+                Ok(task) => return Next::Run(task),
+                Err(again) => halt = again,
+            }
+        }
+    }
+
+    /// The task does the plain operation that it was about to do. What that was; nothing if it does not succeed.
+    #[inline(always)]
+    fn step_blindly(&mut self, task: TaskId, touch: Touch) -> Option<Touch> {
+        let event = self.world.step_plain_as::<true>(task, touch)?;
+        self.happened(event);
+        Some(touch)
+    }
+
+    /// Whether somebody can run, and may be drawn blindly.
+    #[inline(always)]
+    fn can_toss(&self) -> bool {
+        self.is_blind() && self.world.enabled_tasks().low() != 0
+    }
+
+    /// Another one of those who can run.
+    // Once in the loop that it is for, where it is no more frequent than all the rest.
+    #[inline(never)]
+    fn toss_again(&mut self) -> Result<TaskId, Halt> {
+        self.toss_among::<false>(self.world.enabled_tasks().low())
+    }
+
+    /// As [`Engine::schedule_next`], where these can run.
+    #[inline(always)]
+    pub(crate) fn next_blindly(&mut self, enabled: u64) -> Next {
+        match self.toss_among::<false>(enabled) {
+            Ok(task) => Next::Run(task),
+            Err(halt) => self.go_on_after(halt),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! The most frequent plain operations where there are few tasks: those who can run are one word, which travels in a
+//! register from the announcement to the step and is written once.
+
+use super::plain::happen;
+use super::{Life, World};
+use crate::ids::TaskId;
+use crate::op::{Op, Plain, Touch};
+use crate::taskset::TaskSet;
+use crate::trace::PlainEvent;
+
+impl World {
+    /// As [`World::announce_plain`], while there are no more tasks than a word has bits. Says who can run then, one bit
+    /// each; nothing if the task cannot. They must be handed to [`World::step_low`] or [`World::keep_low`] next.
+    #[inline(always)]
+    pub fn announce_low(&mut self, task: TaskId, plain: Plain) -> Option<u64> {
+        let can = self.tell::<true>(task, plain);
+        can.then(|| self.enabled.low() | 1 << (task.0 & 63))
+    }
+
+    /// These are the ones who can run.
+    #[inline(always)]
+    pub fn keep_low(&mut self, enabled: u64) {
+        self.enabled.set_low(enabled);
+    }
+
+    /// The task does the plain operation that it was about to do, which changes or takes something. Those who can run
+    /// are `others` from now on, unless that changes it. Nothing has happened if it does not succeed.
+    #[inline(always)]
+    pub fn step_low(&mut self, task: TaskId, touch: Touch, others: u64) -> Option<PlainEvent> {
+        debug_assert!(matches!(touch, Touch::Write | Touch::Take));
+        let entry = &mut self.tasks[task.index()];
+        debug_assert!(entry.touch == Some(touch), "raddle bug: a step that was not announced");
+        let object = entry.op.object;
+        let mut able = TaskSet::of_low(others);
+        happen::<true>(&mut self.objects[object.index()], &mut able, task, touch)?;
+        self.enabled.set_low(able.low());
+        entry.life = Life::Running;
+        entry.touch = None;
+        let Op { kind, order, site, .. } = entry.op;
+        Some(entry.plain_event(task, Plain { kind, touch, order, object, site }))
+    }
+
+    /// What a task has just done after it had announced it, if that was plain and succeeded.
+    pub fn last_step(&self, task: TaskId) -> PlainEvent {
+        let entry = self.task(task);
+        let plain = entry.op.plain().expect("raddle bug: what was done is not plain");
+        PlainEvent { task, index: entry.events - 1, plain }
+    }
+}
