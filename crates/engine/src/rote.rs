@@ -23,9 +23,11 @@ use raddle_model::{Analysis, Kind, ObjectId, Plain, Plan, Policy, SiteId, TaskId
 
 impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::begin`], for a run of a search that begins as the last one did, if what that was is known: `trace`
-    /// must be what [`Engine::write_search_trace`] was given after it. False, and nothing has happened, if not.
-    pub fn begin_by_rote(&mut self, plan: &Plan, trace: &mut Trace) -> bool {
-        let Some(place) = self.rote.find(plan).filter(|_| self.points == plan.points) else { return false };
+    /// must be what [`Engine::write_search_trace`] was given after it. False, and nothing has happened, if not. Whoever
+    /// knows that the first `shared` steps of the plan are those of that run need not have them compared.
+    pub fn begin_by_rote(&mut self, plan: &Plan, trace: &mut Trace, shared: usize) -> bool {
+        let found = self.rote.find(plan, trace, shared);
+        let Some(place) = found.filter(|_| self.points == plan.points) else { return false };
         let kept = &self.rote.kept[place];
         let &Kept { lines, picks, events, decisions, first_states, steps, current, ref world, ref spin } =
             kept;
@@ -43,7 +45,6 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.policy.skip(picks);
         self.analysis.recall(place);
         self.rote.lines.truncate(lines);
-        self.rote.picked.truncate(picks);
         self.rote.used = place + 1;
         self.rote.at = 0;
         self.rote.handed_out = false;
@@ -94,7 +95,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     #[cold]
     fn stray(&mut self) {
-        self.rote.phase = Phase::Strayed;
+        self.rote.end(Phase::Strayed);
         self.rote.distrusted = true;
         self.verdict = Some(Verdict::Cut);
     }
@@ -112,8 +113,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// The id that the next object will get.
     pub fn next_object(&self) -> ObjectId {
         match self.rote.lines.get(self.rote.at) {
-            Some(line) if self.rote.phase == Phase::Led => ObjectId(line.answer),
-            _ => ObjectId(self.world.objects().len() as u32),
+            Some(line) => ObjectId(line.answer),
+            None => ObjectId(self.world.objects().len() as u32),
         }
     }
 
@@ -155,20 +156,39 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// The same in a run that is led.
     #[inline(always)]
     pub fn arrive_by_rote(&mut self, task: TaskId, kind: Kind, object: ObjectId, site: SiteId) -> Next {
-        let Some(next) = self.rote.answer(Line::new(Call::Arrive, kind, task, object, site, 0)) else {
+        let Some(next) = self.repeat_arrival(task, kind, object, site) else {
             self.stray();
             return Next::Over;
         };
-        if self.rote.at == self.rote.lines.len() {
+        if self.has_come_as_far() {
             self.go_on_by_itself();
         }
-        Next::Run(TaskId(next))
+        Next::Run(next)
+    }
+
+    /// Who goes on by the lines, if they say that the task comes to this point now. If not the run is not led any more, the
+    /// task was just made, or the run will stray. Whoever asks must ask then whether it [`Engine::has_come_as_far`].
+    #[inline(always)]
+    pub fn repeat_arrival(
+        &mut self,
+        task: TaskId,
+        kind: Kind,
+        object: ObjectId,
+        site: SiteId,
+    ) -> Option<TaskId> {
+        self.rote.answer(Line::new(Call::Arrive, kind, task, object, site, 0)).map(TaskId)
+    }
+
+    /// Whether there are no more lines for a run that is led, which must [`Engine::go_on_by_itself`].
+    #[inline(always)]
+    pub fn has_come_as_far(&self) -> bool {
+        self.rote.at == self.rote.lines.len()
     }
 
     /// The program has come as far as the state with which the run began.
     #[inline(never)]
-    fn go_on_by_itself(&mut self) {
-        self.rote.phase = Phase::Writing;
+    pub fn go_on_by_itself(&mut self) {
+        self.rote.end(Phase::Writing);
         self.look_around();
     }
 
@@ -242,10 +262,6 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         let place = self.rote.used;
         if place == KEPT_MAX {
             return;
-        }
-        for pick in self.rote.picked.len()..picks {
-            let name = self.world.task(self.search.picked(pick)).name;
-            self.rote.picked.push(name);
         }
         if self.rote.kept.len() == place {
             self.rote.kept.push(Kept::default());

@@ -146,6 +146,10 @@ pub trait Searcher: Any + Send {
 
     /// Whether there can be more than one worker.
     fn shares(&self) -> bool;
+
+    /// So many first steps of the run that the worker was asked for are those of its run before: nobody need compare
+    /// them.
+    fn shared_steps(&self, worker: usize) -> usize;
 }
 
 /// A run of a search.

@@ -3,7 +3,7 @@
 use crate::spin::Spin;
 use alloc::vec::Vec;
 use raddle_model::plan::{Step, Steps};
-use raddle_model::{Kind, ObjectId, Plan, SiteId, SpinMode, Tail, TaskId, TimeMode, World};
+use raddle_model::{Kind, ObjectId, Plan, SiteId, SpinMode, Tail, TaskId, TimeMode, Trace, World};
 
 /// States that are kept of one run.
 pub(super) const KEPT_MAX: usize = 256;
@@ -13,6 +13,9 @@ const SPACING_MIN: usize = 8;
 const COST_STEPS: usize = 3;
 /// Tasks that a line can tell apart.
 pub(super) const TASKS_MAX: u32 = 1 << 20;
+
+/// No line is there.
+const BEYOND: usize = usize::MAX;
 
 /// What a run does with its lines.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -105,10 +108,8 @@ impl Conditions {
 pub(crate) struct Rote {
     pub(super) phase: Phase,
     pub(super) lines: Vec<Line>,
-    /// The next line, in a run that is led.
+    // invariant: the next line in a run that is led, which then has one; beyond all lines in any other.
     pub(super) at: usize,
-    /// Who was picked at each point, by name.
-    pub(super) picked: Vec<u64>,
     /// In the order of their points. Those from `used` on are kept for their memory.
     pub(super) kept: Vec<Kept>,
     pub(super) used: usize,
@@ -134,9 +135,9 @@ impl Rote {
             return;
         }
         self.phase = Phase::Idle;
+        self.at = BEYOND;
         self.handed_out = false;
         self.lines.clear();
-        self.picked.clear();
         self.used = 0;
         self.led = 0;
         self.keep_from = SPACING_MIN;
@@ -146,6 +147,12 @@ impl Rote {
             self.conditions = conditions;
             self.phase = Phase::Writing;
         }
+    }
+
+    /// The run is not led any more.
+    pub(super) fn end(&mut self, phase: Phase) {
+        self.phase = phase;
+        self.at = BEYOND;
     }
 
     /// Nothing that comes from here on can be repeated by rote.
@@ -183,7 +190,7 @@ impl Rote {
     /// Holds a call against the next line. Its answer; none if the run has strayed.
     #[inline(always)]
     pub(super) fn answer(&mut self, line: Line) -> Option<u32> {
-        let expected = self.lines.get(self.at).filter(|_| self.phase == Phase::Led)?;
+        let expected = self.lines.get(self.at)?;
         if expected.what != line.what || expected.site != line.site {
             return None;
         }
@@ -191,16 +198,22 @@ impl Rote {
         Some(expected.answer)
     }
 
-    /// The latest state that was kept on the way of a plan.
-    pub(super) fn find(&self, plan: &Plan) -> Option<usize> {
+    /// The latest state that was kept on the way of a plan, whose first `shared` steps are those of the run of `trace`.
+    pub(super) fn find(&self, plan: &Plan, trace: &Trace, shared: usize) -> Option<usize> {
         let (conditions, Steps { steps, .. }) = Conditions::of(plan)?;
         if self.distrusted || !self.handed_out || self.used == 0 || self.conditions != conditions {
             return None;
         }
+        // Nothing is kept behind a choice, so that none of the steps that matter has one in the run before.
+        let kept = self.kept[..self.used].last().map_or(0, |kept| kept.picks);
+        let chooses = |step: &Step| !step.choices.is_empty();
         let (first, steps) = steps.split_first()?;
-        let same = |(step, name): &(&Step, &u64)| step.task == **name && step.choices.is_empty();
-        let common = steps.iter().zip(&self.picked).take_while(same).count();
-        let common = if first.choices.is_empty() { common } else { 0 };
+        let known = shared.saturating_sub(1).min(kept);
+        let picked = trace.log.picks[..kept].get(known..)?.iter();
+        let names = picked.map(|picked| trace.names[trace.events[picked.event as usize].task.index()]);
+        let same = |(step, name): &(&Step, u64)| step.task == *name && !chooses(step);
+        let common = known + steps.get(known..)?.iter().zip(names).take_while(same).count();
+        let common = if chooses(first) { 0 } else { common };
         self.kept[..self.used].partition_point(|kept| kept.picks <= common).checked_sub(1)
     }
 }

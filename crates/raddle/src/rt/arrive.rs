@@ -6,7 +6,7 @@ use super::switch::{Context, switch};
 use super::watch::Watch;
 use super::{LATE_OPERATIONS_MAX, Rt, Run};
 use raddle_engine::{Engine, Next};
-use raddle_model::{Kind, Mode, ObjectId, Op, Order, Outcome, Plain, SiteId, Touch};
+use raddle_model::{Kind, Mode, ObjectId, Op, Order, Outcome, Plain, SiteId, TaskId, Touch};
 use raddle_policy::Planned;
 use std::panic::resume_unwind;
 use std::ptr;
@@ -68,16 +68,29 @@ impl Rt {
     fn go_by_rote(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
         let run = unsafe { &mut *self.0 };
-        if run.is_special() || !run.engine.is_led() {
+        let me = run.running;
+        let Some(next) = run.engine.repeat_arrival(me, kind, object, site) else {
             return self.leave_rote(kind, order, object, site);
+        };
+        if run.engine.has_come_as_far() {
+            return self.go_on_by_itself(site, next);
         }
         run.beat_at(site);
-        let me = run.running;
-        let next = run.engine.arrive_by_rote(me, kind, object, site);
-        if next == Next::Run(me) { Way::NONE } else { run.hand_over(next) }
+        if next == me { Way::NONE } else { run.hand_over(Next::Run(next)) }
     }
 
-    /// The same for a task that was just made, and for the first point at which the run is led no more.
+    /// The same for the last point at which the run is led.
+    #[inline(never)]
+    fn go_on_by_itself(self, site: SiteId, next: TaskId) -> Way {
+        self.with(|run| {
+            run.beat_at(site);
+            run.engine.go_on_by_itself();
+            if next == run.running { Way::NONE } else { run.hand_over(Next::Run(next)) }
+        })
+    }
+
+    /// The same for a task that was just made, for one that strays, and for the first point at which the run is led no
+    /// more.
     #[inline(never)]
     fn leave_rote(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
         self.with(|run| run.calls = Calls::of(&run.engine));
