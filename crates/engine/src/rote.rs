@@ -16,7 +16,7 @@
 mod script;
 
 pub(crate) use self::script::Rote;
-use self::script::{Call, KEPT_MAX, Kept, Line, Phase, TASKS_MAX};
+use self::script::{Call, KEPT_MAX, Kept, Line, Phase, SPACING_MIN, TASKS_MAX};
 use crate::director::{Engine, Next};
 use raddle_model::objects::State;
 use raddle_model::{Analysis, Kind, ObjectId, Plain, Plan, Policy, SiteId, TaskId, Trace, Verdict};
@@ -50,7 +50,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.rote.handed_out = false;
         self.rote.phase = Phase::Led;
         self.rote.led = picks;
-        self.rote.plan_keeping(picks, self.world.objects().len());
+        self.rote.keep_from = picks + self.rote.spacing.max(SPACING_MIN);
         self.look_around();
         true
     }
@@ -156,18 +156,19 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// The same in a run that is led.
     #[inline(always)]
     pub fn arrive_by_rote(&mut self, task: TaskId, kind: Kind, object: ObjectId, site: SiteId) -> Next {
-        let Some(next) = self.repeat_arrival(task, kind, object, site) else {
+        let Some((next, last)) = self.repeat_arrival(task, kind, object, site) else {
             self.stray();
             return Next::Over;
         };
-        if self.has_come_as_far() {
+        if last {
             self.go_on_by_itself();
         }
         Next::Run(next)
     }
 
-    /// Who goes on by the lines, if they say that the task comes to this point now. If not the run is not led any more, the
-    /// task was just made, or the run will stray. Whoever asks must ask then whether it [`Engine::has_come_as_far`].
+    /// Who goes on by the lines, if they say that the task comes to this point now, and whether that was the last of them: then
+    /// the run must [`Engine::go_on_by_itself`]. If not the run is not led any more, the task was just made, or the
+    /// run will stray.
     #[inline(always)]
     pub fn repeat_arrival(
         &mut self,
@@ -175,14 +176,9 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         kind: Kind,
         object: ObjectId,
         site: SiteId,
-    ) -> Option<TaskId> {
-        self.rote.answer(Line::new(Call::Arrive, kind, task, object, site, 0)).map(TaskId)
-    }
-
-    /// Whether there are no more lines for a run that is led, which must [`Engine::go_on_by_itself`].
-    #[inline(always)]
-    pub fn has_come_as_far(&self) -> bool {
-        self.rote.at == self.rote.lines.len()
+    ) -> Option<(TaskId, bool)> {
+        let line = Line::new(Call::Arrive, kind, task, object, site, 0);
+        self.rote.answer_and_end(line).map(|(next, last)| (TaskId(next), last))
     }
 
     /// The program has come as far as the state with which the run began.
@@ -248,8 +244,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// The log of the run is handed out.
     pub(crate) fn end_rote(&mut self) {
         self.rote.handed_out = true;
-        self.rote.length = self.search.progress().0;
-        self.rote.new = self.rote.length.saturating_sub(self.rote.led);
+        self.rote.space(self.search.progress().0, self.world.objects().len());
     }
 
     /// Keeps what the engine is now, if all that it is can be kept.
@@ -275,6 +270,6 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.spin.copy_to(&mut kept.spin);
         self.analysis.keep(place);
         self.rote.used = place + 1;
-        self.rote.plan_keeping(picks, self.world.objects().len());
+        self.rote.keep_from = picks + self.rote.spacing.max(SPACING_MIN);
     }
 }

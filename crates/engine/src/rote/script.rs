@@ -8,7 +8,7 @@ use raddle_model::{Kind, ObjectId, Plan, SiteId, SpinMode, Tail, TaskId, TimeMod
 /// States that are kept of one run.
 pub(super) const KEPT_MAX: usize = 256;
 /// Scheduling points between two of them, at least.
-const SPACING_MIN: usize = 8;
+pub(super) const SPACING_MIN: usize = 8;
 /// To keep one costs as much as so many steps, and half a step more for each object.
 const COST_STEPS: usize = 3;
 /// Tasks that a line can tell apart.
@@ -44,8 +44,10 @@ pub(super) enum Call {
 /// A call, and its answer if it has one: a task or an object.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
-    pub(super) what: u64,
-    pub(super) site: SiteId,
+    /// The call, the kind of its operation and its task.
+    what: u32,
+    object: ObjectId,
+    site: SiteId,
     pub(super) answer: u32,
 }
 
@@ -60,8 +62,8 @@ impl Line {
         answer: u32,
     ) -> Line {
         debug_assert!(task.0 < TASKS_MAX, "raddle bug: so many tasks do nothing by rote");
-        let what = (call as u64) << 60 | (kind as u64) << 52 | u64::from(task.0) << 32 | u64::from(object.0);
-        Line { what, site, answer }
+        let what = (call as u32) << 28 | (kind as u32) << 20 | task.0;
+        Line { what, object, site, answer }
     }
 }
 
@@ -115,9 +117,8 @@ pub(crate) struct Rote {
     pub(super) used: usize,
     /// The point from which on the next state is kept.
     pub(super) keep_from: usize,
-    /// Points of the run before, and of those the ones that it went through by itself.
-    pub(super) length: usize,
-    pub(super) new: usize,
+    /// Points between two states, for the next run.
+    pub(super) spacing: usize,
     /// Points of this run that it does not go through by itself.
     pub(super) led: usize,
     pub(super) conditions: Conditions,
@@ -190,12 +191,19 @@ impl Rote {
     /// Holds a call against the next line. Its answer; none if the run has strayed.
     #[inline(always)]
     pub(super) fn answer(&mut self, line: Line) -> Option<u32> {
-        let expected = self.lines.get(self.at)?;
-        if expected.what != line.what || expected.site != line.site {
+        self.answer_and_end(line).map(|(answer, _)| answer)
+    }
+
+    /// The same, and whether that was the last line.
+    #[inline(always)]
+    pub(super) fn answer_and_end(&mut self, line: Line) -> Option<(u32, bool)> {
+        let at = self.at;
+        let expected = self.lines.get(at)?;
+        if expected.what != line.what || expected.object != line.object || expected.site != line.site {
             return None;
         }
-        self.at += 1;
-        Some(expected.answer)
+        self.at = at + 1;
+        Some((expected.answer, at + 1 == self.lines.len()))
     }
 
     /// The latest state that was kept on the way of a plan, whose first `shared` steps are those of the run of `trace`.
@@ -209,22 +217,27 @@ impl Rote {
         let chooses = |step: &Step| !step.choices.is_empty();
         let (first, steps) = steps.split_first()?;
         let known = shared.saturating_sub(1).min(kept);
-        let picked = trace.log.picks[..kept].get(known..)?.iter();
-        let names = picked.map(|picked| trace.names[trace.events[picked.event as usize].task.index()]);
-        let same = |(step, name): &(&Step, u64)| step.task == *name && !chooses(step);
-        let common = known + steps.get(known..)?.iter().zip(names).take_while(same).count();
+        let name = |pick: usize| trace.names[trace.events[trace.log.picks[pick].event as usize].task.index()];
+        let same =
+            |pick: &usize| steps.get(*pick).is_some_and(|step| step.task == name(*pick) && !chooses(step));
+        debug_assert!(
+            (0..known).all(|pick| same(&pick)),
+            "raddle bug: not all steps are shared that should be"
+        );
+        let common = known + (known..kept).take_while(same).count();
         let common = if chooses(first) { 0 } else { common };
         self.kept[..self.used].partition_point(|kept| kept.picks <= common).checked_sub(1)
     }
 }
 
 impl Rote {
-    /// Says from which point on the next state is kept. A run goes by itself from the last one before it parts from
-    /// the run before, half a space on average; so what it costs to keep them and what it costs to go on from them are
-    /// least, together, where the square of a space is twice the cost of one times the points that are new.
-    pub(super) fn plan_keeping(&mut self, picks: usize, objects: usize) {
+    /// Says how many points lie between two states of the next run, after one of so many points and objects. A run goes by
+    /// itself from the last state before it parts from the run before, half a space on average; so what it costs to keep them
+    /// and what it costs to go on from them are least, together, where the square of a space is twice the cost of one
+    /// times the points that are new.
+    pub(super) fn space(&mut self, points: usize, objects: usize) {
         let cost = COST_STEPS + objects / 2;
-        let best = (2 * cost * self.new).isqrt();
-        self.keep_from = picks + best.max(SPACING_MIN).max(self.length * 2 / KEPT_MAX);
+        let best = (2 * cost * points.saturating_sub(self.led)).isqrt();
+        self.spacing = best.max(SPACING_MIN).max(points * 2 / KEPT_MAX);
     }
 }

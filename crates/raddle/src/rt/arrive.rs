@@ -69,13 +69,14 @@ impl Rt {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
         let run = unsafe { &mut *self.0 };
         let me = run.running;
-        let Some(next) = run.engine.repeat_arrival(me, kind, object, site) else {
+        let Some((next, last)) = run.engine.repeat_arrival(me, kind, object, site) else {
             return self.leave_rote(kind, order, object, site);
         };
-        if run.engine.has_come_as_far() {
+        if last {
             return self.go_on_by_itself(site, next);
         }
-        run.beat_at(site);
+        run.heart.at(me, site);
+        run.heart.beat();
         if next == me { Way::NONE } else { run.hand_over(Next::Run(next)) }
     }
 
