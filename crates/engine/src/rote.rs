@@ -16,16 +16,18 @@
 mod script;
 
 pub(crate) use self::script::Rote;
-use self::script::{Call, KEPT_MAX, Kept, Line, Phase, TASKS_MAX};
+use self::script::{Call, KEPT_MAX, Kept, Line, Phase, SPACING_MIN, TASKS_MAX};
 use crate::director::{Engine, Next};
 use raddle_model::objects::State;
 use raddle_model::{Analysis, Kind, ObjectId, Plain, Plan, Policy, SiteId, TaskId, Trace, Verdict};
 
 impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::begin`], for a run of a search that begins as the last one did, if what that was is known: `trace`
-    /// must be what [`Engine::write_search_trace`] was given after it. False, and nothing has happened, if not.
-    pub fn begin_by_rote(&mut self, plan: &Plan, trace: &mut Trace) -> bool {
-        let Some(place) = self.rote.find(plan).filter(|_| self.points == plan.points) else { return false };
+    /// must be what [`Engine::write_search_trace`] was given after it. False, and nothing has happened, if not. Whoever
+    /// knows that the first `shared` steps of the plan are those of that run need not have them compared.
+    pub fn begin_by_rote(&mut self, plan: &Plan, trace: &mut Trace, shared: usize) -> bool {
+        let found = self.rote.find(plan, trace, shared);
+        let Some(place) = found.filter(|_| self.points == plan.points) else { return false };
         let kept = &self.rote.kept[place];
         let &Kept { lines, picks, events, decisions, first_states, steps, current, ref world, ref spin } =
             kept;
@@ -43,13 +45,12 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.policy.skip(picks);
         self.analysis.recall(place);
         self.rote.lines.truncate(lines);
-        self.rote.picked.truncate(picks);
         self.rote.used = place + 1;
         self.rote.at = 0;
         self.rote.handed_out = false;
         self.rote.phase = Phase::Led;
         self.rote.led = picks;
-        self.rote.plan_keeping(picks, self.world.objects().len());
+        self.rote.keep_from = picks + self.rote.spacing.max(SPACING_MIN);
         self.look_around();
         true
     }
@@ -94,7 +95,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     #[cold]
     fn stray(&mut self) {
-        self.rote.phase = Phase::Strayed;
+        self.rote.end(Phase::Strayed);
         self.rote.distrusted = true;
         self.verdict = Some(Verdict::Cut);
     }
@@ -112,8 +113,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// The id that the next object will get.
     pub fn next_object(&self) -> ObjectId {
         match self.rote.lines.get(self.rote.at) {
-            Some(line) if self.rote.phase == Phase::Led => ObjectId(line.answer),
-            _ => ObjectId(self.world.objects().len() as u32),
+            Some(line) => ObjectId(line.answer),
+            None => ObjectId(self.world.objects().len() as u32),
         }
     }
 
@@ -155,20 +156,35 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// The same in a run that is led.
     #[inline(always)]
     pub fn arrive_by_rote(&mut self, task: TaskId, kind: Kind, object: ObjectId, site: SiteId) -> Next {
-        let Some(next) = self.rote.answer(Line::new(Call::Arrive, kind, task, object, site, 0)) else {
+        let Some((next, last)) = self.repeat_arrival(task, kind, object, site) else {
             self.stray();
             return Next::Over;
         };
-        if self.rote.at == self.rote.lines.len() {
+        if last {
             self.go_on_by_itself();
         }
-        Next::Run(TaskId(next))
+        Next::Run(next)
+    }
+
+    /// Who goes on by the lines, if they say that the task comes to this point now, and whether that was the last of them: then
+    /// the run must [`Engine::go_on_by_itself`]. If not the run is not led any more, the task was just made, or the
+    /// run will stray.
+    #[inline(always)]
+    pub fn repeat_arrival(
+        &mut self,
+        task: TaskId,
+        kind: Kind,
+        object: ObjectId,
+        site: SiteId,
+    ) -> Option<(TaskId, bool)> {
+        let line = Line::new(Call::Arrive, kind, task, object, site, 0);
+        self.rote.answer_and_end(line).map(|(next, last)| (TaskId(next), last))
     }
 
     /// The program has come as far as the state with which the run began.
     #[inline(never)]
-    fn go_on_by_itself(&mut self) {
-        self.rote.phase = Phase::Writing;
+    pub fn go_on_by_itself(&mut self) {
+        self.rote.end(Phase::Writing);
         self.look_around();
     }
 
@@ -228,8 +244,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// The log of the run is handed out.
     pub(crate) fn end_rote(&mut self) {
         self.rote.handed_out = true;
-        self.rote.length = self.search.progress().0;
-        self.rote.new = self.rote.length.saturating_sub(self.rote.led);
+        self.rote.space(self.search.progress().0, self.world.objects().len());
     }
 
     /// Keeps what the engine is now, if all that it is can be kept.
@@ -243,10 +258,6 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if place == KEPT_MAX {
             return;
         }
-        for pick in self.rote.picked.len()..picks {
-            let name = self.world.task(self.search.picked(pick)).name;
-            self.rote.picked.push(name);
-        }
         if self.rote.kept.len() == place {
             self.rote.kept.push(Kept::default());
         }
@@ -259,6 +270,6 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.spin.copy_to(&mut kept.spin);
         self.analysis.keep(place);
         self.rote.used = place + 1;
-        self.rote.plan_keeping(picks, self.world.objects().len());
+        self.rote.keep_from = picks + self.rote.spacing.max(SPACING_MIN);
     }
 }

@@ -116,11 +116,6 @@ impl Search {
         self.events.len
     }
 
-    /// Who was picked at a point.
-    pub(crate) fn picked(&self, pick: usize) -> TaskId {
-        self.events.as_slice()[self.picks.as_slice()[pick].event as usize].task
-    }
-
     /// Begins with the first rows of the log that was handed over last. There were no choices, failures or time-outs
     /// among them.
     pub(crate) fn take_back(&mut self, trace: &mut Trace, picks: usize, events: usize) {

@@ -154,7 +154,7 @@ pub fn run_judged<T: Target + ?Sized, E: Explorer + ?Sized>(
                 let Searched { search, runs, over, spent } =
                     target.search(search, campaign.runs..limits.runs)?;
                 campaign.search_time += spent;
-                for run in runs {
+                for run in &runs {
                     campaign.count(&run.digest);
                     campaign.over |= time_is_up();
                     campaign.examine_searched(target, run, judge)?;
@@ -316,10 +316,10 @@ impl Campaign {
     fn examine_searched<T: Target + ?Sized>(
         &mut self,
         target: &mut T,
-        run: SearchRun,
+        run: &SearchRun,
         judge: Judge<'_, T>,
     ) -> Result<(), TargetError> {
-        let Some(plan) = run.again else { return Ok(()) };
+        let Some(plan) = &run.again else { return Ok(()) };
         if matches!(run.digest.verdict, Verdict::Failed(_)) {
             // Races behind the failure are seen in other runs.
             for race in self.suspects.extract_if(.., |suspect| suspect.race) {
@@ -327,7 +327,7 @@ impl Campaign {
             }
             self.suspects.iter_mut().for_each(|suspect| suspect.fingerprint = None);
         }
-        self.examine(target, |_| plan.clone(), judge)
+        self.examine(target, |_| Plan::clone(plan), judge)
     }
 
     /// Runs again what is new, and reports it.

@@ -260,6 +260,7 @@ impl<G: Guide> Search for Dpor<G> {
         let way = self.forest.way(worker);
         let last = way.len().wrapping_sub(1);
         self.workers[worker].known = if given == Given::Own { last } else { 0 };
+        request.shared = self.workers[worker].known;
         match given {
             Given::First => return Next::Run,
             Given::Own => self.workers[worker].path.write_steps(last, &mut request.steps),

@@ -7,44 +7,69 @@
 //! spawns, and every pair of operations for which [`Op::conflicts`] holds.
 
 mod accesses;
+mod alone;
 pub(crate) mod clocks;
 mod growth;
 mod reversal;
 mod wakers;
 
 use self::accesses::Accesses;
+use self::alone::Habit;
 use self::clocks::Clocks;
 use self::growth::Early;
 use crate::hypothesis::{self, Hypothesis};
+use core::num::NonZeroU32;
 use core::ops::Range;
 use raddle_model::plan::Step;
-use raddle_model::{Access, Kind, ObjectId, Op, Outcome, Plan, Span, TaskId, TaskSet, Trace, hash};
+use raddle_model::{Access, Kind, ObjectId, Op, Outcome, Plan, Span, TaskId, Trace, hash};
 
-/// From one scheduling point to the next.
-#[derive(Clone, Debug)]
+/// From one scheduling point to the next. Small, since most of what a search does is to write them.
+#[derive(Clone, Copy, Debug)]
 pub struct Stop {
-    /// Who ran.
-    pub task: TaskId,
     /// What was done first.
     pub op: Op,
     /// How that ended.
     pub outcome: Outcome,
-    /// Who could be picked.
-    pub enabled: TaskSet,
+    /// Who ran.
+    pub task: TaskId,
     /// Number of objects that were registered before it.
     pub objects: u32,
     /// Which step of its task it is.
     index: u32,
     /// Where its clock is in those of the path, and where its choices begin.
-    clock_at: usize,
-    clock_end: usize,
-    choices_at: usize,
+    clock_at: u32,
+    clock_end: u32,
+    choices_at: u32,
     /// The step before it of the same task, or the one that made the task.
-    before: Option<usize>,
+    before: Earlier,
     /// The latest step that it races with: see [`Path::rival`].
-    rival: Option<usize>,
+    rival: Earlier,
+    /// How many accesses to its object came before it.
+    place: u32,
+    /// Whether whatever accesses its object later depends on it: see [`covers`].
+    covers: bool,
+    /// What whoever follows the path calls it, if it has been called before.
+    called: Option<NonZeroU32>,
     /// A number that is the same for equal steps with an equal past; 0 if nobody wants to know.
     past: u64,
+}
+
+/// An earlier step, or none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Earlier(u32);
+
+impl Earlier {
+    const NONE: Earlier = Earlier(u32::MAX);
+
+    #[inline]
+    fn new(step: Option<usize>) -> Earlier {
+        step.map_or(Earlier::NONE, |step| Earlier(step as u32))
+    }
+
+    #[inline]
+    fn get(self) -> Option<usize> {
+        (self != Earlier::NONE).then_some(self.0 as usize)
+    }
 }
 
 /// What a task did at a step, or was about to do at the end.
@@ -76,6 +101,8 @@ pub struct Path {
     births: Vec<usize>,
     // The steps of each task, and those on each object.
     by_task: Vec<Vec<usize>>,
+    // What each task did at each of its steps, in this run or in one before: most do the same again.
+    habits: Vec<Vec<Habit>>,
     // How many steps of each task this run shares with the one before.
     kept: Vec<u32>,
     by_object: Vec<Accesses>,
@@ -86,7 +113,6 @@ pub struct Path {
     // Ids that mean the same in all runs, by object, for those that stand for tasks; and which these are.
     stable: Vec<ObjectId>,
     task_objects: Vec<[ObjectId; 2]>,
-    new_names: bool,
     late: bool,
     early: Early,
     // Whether steps know their past: only for objects that are late somebody wants to know it.
@@ -102,13 +128,13 @@ impl Path {
 
     /// Number of values, and the value, of each choice in a step.
     pub fn choices(&self, number: usize) -> &[(u32, u32)] {
-        let end = self.stops.get(number + 1).map_or(self.choices.len(), |next| next.choices_at);
-        &self.choices[self.stops[number].choices_at..end]
+        let end = self.stops.get(number + 1).map_or(self.choices.len(), |next| next.choices_at as usize);
+        &self.choices[self.stops[number].choices_at as usize..end]
     }
 
     /// Whether a step from this one on has a choice in it.
     pub(crate) fn chooses_from(&self, number: usize) -> bool {
-        self.stops.get(number).is_some_and(|stop| stop.choices_at < self.choices.len())
+        self.stops.get(number).is_some_and(|stop| (stop.choices_at as usize) < self.choices.len())
     }
 
     /// The last of the first `number` steps that is one of `task`, or the one that made it.
@@ -150,11 +176,6 @@ impl Path {
         self.late
     }
 
-    /// Whether tasks, or the objects that stand for them, have other ids than in the run before.
-    pub(crate) fn has_new_names(&self) -> bool {
-        self.new_names
-    }
-
     /// Those that an operation may conflict with whatever its objects are: on memory if it may be on any, or the other way
     /// round.
     fn anywhere(&self, op: &Op) -> Option<&Accesses> {
@@ -187,7 +208,16 @@ impl Path {
         let steps = |accesses| Accesses::before(accesses, op, number);
         if !op.second.is_some() && self.anywhere(op).is_none_or(|accesses| accesses.all.is_empty()) {
             // Nearly all operations have one object, and meet nobody but those on it.
-            for &step in steps(on(op.object)).iter().rev() {
+            let steps = match (self.stops.get(number), on(op.object)) {
+                // It is among those itself.
+                (Some(stop), Some(accesses))
+                    if stop.op.object == op.object && op.access() == Access::Write =>
+                {
+                    &accesses.all[..stop.place as usize]
+                }
+                (_, accesses) => steps(accesses),
+            };
+            for &step in steps.iter().rev() {
                 if self.stops[step].op.conflicts(op) && !each(self, step) {
                     return;
                 }
@@ -222,7 +252,7 @@ impl Path {
     /// What was done at a step, as something that could have been done earlier.
     pub fn at(&self, step: usize) -> Pending {
         let Stop { task, op, before, .. } = &self.stops[step];
-        Pending { task: *task, op: *op, step: Some(step), before: *before }
+        Pending { task: *task, op: *op, step: Some(step), before: before.get() }
     }
 
     /// What every live task was about to do when the run ended, whether it could or not.
@@ -253,7 +283,7 @@ impl Path {
     /// from the one to the other.
     pub fn rival(&self, pending: &Pending, below: usize) -> Option<usize> {
         if pending.step == Some(below) {
-            return self.stops[below].rival;
+            return self.stops[below].rival.get();
         }
         let mut rival = None;
         self.each_conflicting(&pending.op, below, |path, step| {
@@ -319,11 +349,21 @@ impl Path {
         self.stable.get(object.index()).copied().filter(|id| id.is_some()).unwrap_or(object)
     }
 
+    /// Whether all that access an object after the step `earlier` depend on it, since it writes all of that.
+    #[inline]
+    fn rules(&self, earlier: usize, object: ObjectId) -> bool {
+        let stop = &self.stops[earlier];
+        stop.covers && stop.op.object == object && !self.knows_memory
+    }
+
     /// Whether somebody holds a mutex after the steps that do not depend on `earlier`.
     fn is_held_without(&self, earlier: usize, mutex: ObjectId) -> bool {
-        let steps = self.by_object[mutex.index()].all.iter();
+        let mut steps = &self.by_object[mutex.index()].all[..];
+        if self.rules(earlier, mutex) {
+            steps = &steps[..self.stops[earlier].place as usize];
+        }
         let mut kept =
-            steps.filter(|&&step| step < earlier || !self.ordered(earlier, step) && step != earlier);
+            steps.iter().filter(|&&step| step < earlier || !self.ordered(earlier, step) && step != earlier);
         let last = kept.rfind(|&&step| {
             let Stop { op, outcome, .. } = &self.stops[step];
             let missed = matches!(outcome, Outcome::Failed | Outcome::TimedOut) && op.kind == Kind::Lock;
@@ -359,24 +399,24 @@ impl Path {
 impl Stop {
     /// Whether it races with an earlier one.
     pub(crate) fn races(&self) -> bool {
-        self.rival.is_some()
-    }
-
-    /// Which step of its task it is.
-    pub(crate) fn index(&self) -> usize {
-        self.index as usize
+        self.rival != Earlier::NONE
     }
 
     /// Where its clock is.
     #[inline]
     fn clock(&self) -> Range<usize> {
-        self.clock_at..self.clock_end
+        self.clock_at as usize..self.clock_end as usize
     }
 
     #[inline]
     pub(crate) fn is_in(&self, clock: &[u32]) -> bool {
         clock.get(self.task.index()).is_some_and(|&steps| steps > self.index)
     }
+}
+
+/// Whether an operation writes all of its object, so that all that access this afterwards depend on it.
+fn covers(op: &Op) -> bool {
+    op.access() == Access::Write && op.span == Span::WHOLE
 }
 
 /// Whether whatever conflicts with `op` and comes before `earlier` leads to `earlier`, since that writes all of

@@ -25,12 +25,14 @@ pub struct Request {
     pub sleep: Vec<u64>,
     /// The seed of a random rest; none if it is to be quiet.
     pub random: Option<u64>,
+    /// So many of the first steps are those of the worker's run before, as far as that is known.
+    pub shared: usize,
 }
 
 impl Default for Request {
     /// Quietly from the beginning.
     fn default() -> Request {
-        Request { steps: vec![Step::default()], sleep: Vec::new(), random: None }
+        Request { steps: vec![Step::default()], sleep: Vec::new(), random: None, shared: 0 }
     }
 }
 
@@ -179,6 +181,7 @@ struct Core<S> {
 struct Assigned {
     plan: Arc<Plan>,
     pass: u64,
+    shared: usize,
 }
 
 type Identity = (FailureKind, Vec<SiteId>);
@@ -314,9 +317,9 @@ impl<S: Search> Core<S> {
     /// The plan of a worker, to be written to.
     fn assigned(&mut self, worker: usize) -> &mut Plan {
         while self.assigned.len() <= worker {
-            self.assigned.push(Assigned { plan: Arc::new(self.plan.clone()), pass: self.pass });
+            self.assigned.push(Assigned { plan: Arc::new(self.plan.clone()), pass: self.pass, shared: 0 });
         }
-        let Assigned { plan, pass } = &mut self.assigned[worker];
+        let Assigned { plan, pass, .. } = &mut self.assigned[worker];
         if *pass != self.pass {
             *pass = self.pass;
             *plan = Arc::new(self.plan.clone());
@@ -339,9 +342,9 @@ impl<S: Search> Searcher for Core<S> {
         let steps = Arc::make_mut(steps);
         steps.resize_with(steps.len().max(1), Step::default);
         let (steps, sleep) = (core::mem::take(steps), core::mem::take(sleep));
-        let mut request = Request { steps, sleep, random: None };
+        let mut request = Request { steps, sleep, random: None, shared: 0 };
         let next = self.search.next(worker, &mut request);
-        let Request { steps, sleep, random } = request;
+        let Request { steps, sleep, random, shared } = request;
         let (timeouts_max, seed) = (self.timeouts_max, self.plan.seed);
         let plan = self.assigned(worker);
         if let Tail::Steps(tail) = &mut plan.tail {
@@ -350,6 +353,7 @@ impl<S: Search> Searcher for Core<S> {
             (tail.run_on, tail.timeouts_max) = (true, timeouts_max);
         }
         plan.seed = random.unwrap_or(seed);
+        self.assigned[worker].shared = shared;
         match next {
             Next::Run => Ask::Run(self.assigned[worker].plan.clone()),
             Next::Wait => Ask::Wait,
@@ -391,6 +395,10 @@ impl<S: Search> Searcher for Core<S> {
 
     fn shares(&self) -> bool {
         self.search.shares()
+    }
+
+    fn shared_steps(&self, worker: usize) -> usize {
+        self.assigned[worker].shared
     }
 }
 

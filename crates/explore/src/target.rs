@@ -146,6 +146,10 @@ pub trait Searcher: Any + Send {
 
     /// Whether there can be more than one worker.
     fn shares(&self) -> bool;
+
+    /// So many first steps of the run that the worker was asked for are those of its run before: nobody need compare
+    /// them.
+    fn shared_steps(&self, worker: usize) -> usize;
 }
 
 /// A run of a search.
@@ -153,8 +157,8 @@ pub trait Searcher: Any + Send {
 pub struct SearchRun {
     /// What came of it.
     pub digest: Digest,
-    /// Repeats it, if there is something to look at.
-    pub again: Option<Plan>,
+    /// Repeats it, if there is something to look at. Elsewhere in memory, since few have it and there are many runs.
+    pub again: Option<Box<Plan>>,
 }
 
 impl SearchRun {
@@ -162,7 +166,7 @@ impl SearchRun {
     pub fn new(plan: &Plan, digest: Digest, trace: &Trace) -> SearchRun {
         let dull = matches!(digest.verdict, Verdict::Finished | Verdict::Cut);
         let again = (!dull || !digest.learned.races.is_empty())
-            .then(|| as_taken(plan, trace).unwrap_or_else(|| plan.clone()));
+            .then(|| Box::new(as_taken(plan, trace).unwrap_or_else(|| plan.clone())));
         SearchRun { digest, again }
     }
 }

@@ -173,6 +173,10 @@ impl Searcher for Listening {
     fn shares(&self) -> bool {
         self.search.shares()
     }
+
+    fn shared_steps(&self, worker: usize) -> usize {
+        self.search.shared_steps(worker)
+    }
 }
 
 /// A target that records every run from its beginning: it has no way of its own to search.

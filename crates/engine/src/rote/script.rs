@@ -3,16 +3,19 @@
 use crate::spin::Spin;
 use alloc::vec::Vec;
 use raddle_model::plan::{Step, Steps};
-use raddle_model::{Kind, ObjectId, Plan, SiteId, SpinMode, Tail, TaskId, TimeMode, World};
+use raddle_model::{Kind, ObjectId, Plan, SiteId, SpinMode, Tail, TaskId, TimeMode, Trace, World};
 
 /// States that are kept of one run.
 pub(super) const KEPT_MAX: usize = 256;
 /// Scheduling points between two of them, at least.
-const SPACING_MIN: usize = 8;
+pub(super) const SPACING_MIN: usize = 8;
 /// To keep one costs as much as so many steps, and half a step more for each object.
 const COST_STEPS: usize = 3;
 /// Tasks that a line can tell apart.
 pub(super) const TASKS_MAX: u32 = 1 << 20;
+
+/// No line is there.
+const BEYOND: usize = usize::MAX;
 
 /// What a run does with its lines.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -41,8 +44,10 @@ pub(super) enum Call {
 /// A call, and its answer if it has one: a task or an object.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
-    pub(super) what: u64,
-    pub(super) site: SiteId,
+    /// The call, the kind of its operation and its task.
+    what: u32,
+    object: ObjectId,
+    site: SiteId,
     pub(super) answer: u32,
 }
 
@@ -57,8 +62,8 @@ impl Line {
         answer: u32,
     ) -> Line {
         debug_assert!(task.0 < TASKS_MAX, "raddle bug: so many tasks do nothing by rote");
-        let what = (call as u64) << 60 | (kind as u64) << 52 | u64::from(task.0) << 32 | u64::from(object.0);
-        Line { what, site, answer }
+        let what = (call as u32) << 28 | (kind as u32) << 20 | task.0;
+        Line { what, object, site, answer }
     }
 }
 
@@ -105,18 +110,15 @@ impl Conditions {
 pub(crate) struct Rote {
     pub(super) phase: Phase,
     pub(super) lines: Vec<Line>,
-    /// The next line, in a run that is led.
+    // invariant: the next line in a run that is led, which then has one; beyond all lines in any other.
     pub(super) at: usize,
-    /// Who was picked at each point, by name.
-    pub(super) picked: Vec<u64>,
     /// In the order of their points. Those from `used` on are kept for their memory.
     pub(super) kept: Vec<Kept>,
     pub(super) used: usize,
     /// The point from which on the next state is kept.
     pub(super) keep_from: usize,
-    /// Points of the run before, and of those the ones that it went through by itself.
-    pub(super) length: usize,
-    pub(super) new: usize,
+    /// Points between two states, for the next run.
+    pub(super) spacing: usize,
     /// Points of this run that it does not go through by itself.
     pub(super) led: usize,
     pub(super) conditions: Conditions,
@@ -134,9 +136,9 @@ impl Rote {
             return;
         }
         self.phase = Phase::Idle;
+        self.at = BEYOND;
         self.handed_out = false;
         self.lines.clear();
-        self.picked.clear();
         self.used = 0;
         self.led = 0;
         self.keep_from = SPACING_MIN;
@@ -146,6 +148,12 @@ impl Rote {
             self.conditions = conditions;
             self.phase = Phase::Writing;
         }
+    }
+
+    /// The run is not led any more.
+    pub(super) fn end(&mut self, phase: Phase) {
+        self.phase = phase;
+        self.at = BEYOND;
     }
 
     /// Nothing that comes from here on can be repeated by rote.
@@ -183,35 +191,53 @@ impl Rote {
     /// Holds a call against the next line. Its answer; none if the run has strayed.
     #[inline(always)]
     pub(super) fn answer(&mut self, line: Line) -> Option<u32> {
-        let expected = self.lines.get(self.at).filter(|_| self.phase == Phase::Led)?;
-        if expected.what != line.what || expected.site != line.site {
-            return None;
-        }
-        self.at += 1;
-        Some(expected.answer)
+        self.answer_and_end(line).map(|(answer, _)| answer)
     }
 
-    /// The latest state that was kept on the way of a plan.
-    pub(super) fn find(&self, plan: &Plan) -> Option<usize> {
+    /// The same, and whether that was the last line.
+    #[inline(always)]
+    pub(super) fn answer_and_end(&mut self, line: Line) -> Option<(u32, bool)> {
+        let at = self.at;
+        let expected = self.lines.get(at)?;
+        if expected.what != line.what || expected.object != line.object || expected.site != line.site {
+            return None;
+        }
+        self.at = at + 1;
+        Some((expected.answer, at + 1 == self.lines.len()))
+    }
+
+    /// The latest state that was kept on the way of a plan, whose first `shared` steps are those of the run of `trace`.
+    pub(super) fn find(&self, plan: &Plan, trace: &Trace, shared: usize) -> Option<usize> {
         let (conditions, Steps { steps, .. }) = Conditions::of(plan)?;
         if self.distrusted || !self.handed_out || self.used == 0 || self.conditions != conditions {
             return None;
         }
+        // Nothing is kept behind a choice, so that none of the steps that matter has one in the run before.
+        let kept = self.kept[..self.used].last().map_or(0, |kept| kept.picks);
+        let chooses = |step: &Step| !step.choices.is_empty();
         let (first, steps) = steps.split_first()?;
-        let same = |(step, name): &(&Step, &u64)| step.task == **name && step.choices.is_empty();
-        let common = steps.iter().zip(&self.picked).take_while(same).count();
-        let common = if first.choices.is_empty() { common } else { 0 };
+        let known = shared.saturating_sub(1).min(kept);
+        let name = |pick: usize| trace.names[trace.events[trace.log.picks[pick].event as usize].task.index()];
+        let same =
+            |pick: &usize| steps.get(*pick).is_some_and(|step| step.task == name(*pick) && !chooses(step));
+        debug_assert!(
+            (0..known).all(|pick| same(&pick)),
+            "raddle bug: not all steps are shared that should be"
+        );
+        let common = known + (known..kept).take_while(same).count();
+        let common = if chooses(first) { 0 } else { common };
         self.kept[..self.used].partition_point(|kept| kept.picks <= common).checked_sub(1)
     }
 }
 
 impl Rote {
-    /// Says from which point on the next state is kept. A run goes by itself from the last one before it parts from
-    /// the run before, half a space on average; so what it costs to keep them and what it costs to go on from them are
-    /// least, together, where the square of a space is twice the cost of one times the points that are new.
-    pub(super) fn plan_keeping(&mut self, picks: usize, objects: usize) {
+    /// Says how many points lie between two states of the next run, after one of so many points and objects. A run goes by
+    /// itself from the last state before it parts from the run before, half a space on average; so what it costs to keep them
+    /// and what it costs to go on from them are least, together, where the square of a space is twice the cost of one
+    /// times the points that are new.
+    pub(super) fn space(&mut self, points: usize, objects: usize) {
         let cost = COST_STEPS + objects / 2;
-        let best = (2 * cost * self.new).isqrt();
-        self.keep_from = picks + best.max(SPACING_MIN).max(self.length * 2 / KEPT_MAX);
+        let best = (2 * cost * points.saturating_sub(self.led)).isqrt();
+        self.spacing = best.max(SPACING_MIN).max(points * 2 / KEPT_MAX);
     }
 }

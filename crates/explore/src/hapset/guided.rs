@@ -15,7 +15,7 @@ use crate::path::{Path, Pending};
 use crate::systematic::{Next, Request, Search};
 use raddle_analysis::hapset::pair;
 use raddle_model::plan::Step;
-use raddle_model::{Dice, Kind, Op, Pair, Plan, Rng, StatementId, TaskId, Trace, Verdict};
+use raddle_model::{Dice, Kind, Op, Pair, Plan, Rng, StatementId, TaskId, TaskSet, Trace, Verdict};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Runs that are put off for one order of two statements; more are left out.
@@ -76,6 +76,8 @@ pub struct Guided {
     /// The last run, and one node for each of its steps that the search has not left for good.
     path: Path,
     nodes: Vec<Node>,
+    /// Who could be picked at each of its steps.
+    able: Vec<TaskSet>,
     /// Training runs that are left.
     training: u64,
     begun: bool,
@@ -98,6 +100,7 @@ impl Guided {
             dice: (seed != 0).then(|| Rng::new(seed)),
             path: Path::default(),
             nodes: Vec::new(),
+            able: Vec::new(),
             training: 0,
             begun: false,
             floor: 0,
@@ -157,7 +160,7 @@ impl Guided {
 
     /// `later` is to come before the step `earlier`.
     fn wish(&mut self, earlier: usize, later: &Pending, pair: Pair) {
-        let able: Vec<TaskId> = self.path.stops[earlier].enabled.iter().collect();
+        let able: Vec<TaskId> = self.able[earlier].iter().collect();
         let tasks = match self.under {
             Under::Dpor => match self.leading(earlier, later, &able) {
                 Some(task) => vec![task],
@@ -198,7 +201,7 @@ impl Guided {
         let Some(last) = number.checked_sub(1).map(|last| self.path.stops[last].task) else { return false };
         let op = self.path.next_op(last, number);
         let goes_on = op.is_some_and(|op| !op.offers_processor());
-        task != last && goes_on && self.path.stops[number].enabled.contains(last)
+        task != last && goes_on && self.able[number].contains(last)
     }
 
     /// A value that nobody has chosen there, as the choices of the last step up to it.
@@ -333,6 +336,9 @@ impl Search for Guided {
         }
         let old = self.nodes.len().saturating_sub(1);
         self.path.follow(trace, old);
+        self.able.clear();
+        self.able.push([TaskId::MAIN].into_iter().collect());
+        self.able.extend(trace.log.picks.iter().map(|picked| picked.enabled.clone()));
         self.nodes.resize(self.path.stops.len().max(old), Node::default());
         for number in old..self.path.stops.len() {
             let stop = &self.path.stops[number];

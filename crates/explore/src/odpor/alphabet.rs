@@ -2,6 +2,7 @@
 //! numbers: a program has few operations, and each run does nearly all of them again.
 
 use super::letter::{Letter, Relation};
+use core::num::NonZeroU32;
 use hashbrown::HashTable;
 use raddle_model::{Op, hash};
 
@@ -25,6 +26,17 @@ impl LetterId {
     /// The letter that has this number.
     pub(crate) fn of(number: u32) -> LetterId {
         LetterId(number)
+    }
+
+    /// As a path calls steps.
+    pub(crate) fn name(self) -> NonZeroU32 {
+        NonZeroU32::MIN.saturating_add(self.0)
+    }
+
+    /// The letter that a path calls so.
+    #[inline]
+    pub(crate) fn called(name: NonZeroU32) -> LetterId {
+        LetterId(name.get() - 1)
     }
 
     /// Whether there is more to it than its operation.

@@ -77,6 +77,7 @@ impl Odpor {
         worker.sizes.begin(number, worker.runs);
         worker.path.write_steps(number, &mut request.steps);
         worker.known = number;
+        request.shared = number;
         tree.take(id, &mut request.steps, &mut worker.nodes);
         true
     }

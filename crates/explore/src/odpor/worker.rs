@@ -8,7 +8,7 @@ use crate::outlook::Sizes;
 use crate::path::clocks::Lane;
 use crate::path::{Path, Pending, Stop};
 use alloc::sync::Arc;
-use raddle_model::{Op, Plan, TaskId, Trace};
+use raddle_model::{Plan, TaskId, Trace};
 
 /// Two steps of the current run that race.
 #[derive(Clone, Copy, Debug)]
@@ -35,8 +35,6 @@ pub(super) struct Worker {
     pub(super) path: Path,
     /// Its steps.
     letters: Vec<LetterId>,
-    /// The steps of each task in it or in a run before, as runs and as letters name them: most tasks do the same again.
-    habits: Vec<Vec<(Op, LetterId)>>,
     /// The states before its steps, as far as the search has not left them for good; after that of the run that is
     /// under way, up to the end of its sequence.
     pub(super) nodes: Vec<NodeId>,
@@ -227,30 +225,16 @@ impl Worker {
 
     /// The name of a step, which the caller has then.
     fn letter(&mut self, tree: &mut Tree, number: usize) -> LetterId {
-        let stop = &self.path.stops[number];
-        let Stop { task, op: done, .. } = stop;
+        let Stop { task, ref op, .. } = self.path.stops[number];
         let choices = self.path.choices(number);
-        let (habit, index) = (&mut self.habits[task.index()], stop.index());
-        let plain = self.origin.is_none() && choices.is_empty();
-        if plain
-            && let Some((op, letter)) = habit.get(index)
-            && op == done
-        {
-            return *letter;
-        }
-        let (name, op) = (self.path.names[task.index()], self.path.stable(done));
-        if plain {
+        let (name, op) = (self.path.names[task.index()], self.path.stable(op));
+        if self.origin.is_none() && choices.is_empty() {
             let letter = tree.alphabet.plain_id(name, &op);
-            if let Some(known) = habit.get_mut(index) {
-                *known = (*done, letter);
-            } else if habit.len() == index {
-                // Behind a step that is not plain there are none, and each is looked up.
-                habit.push((*done, letter));
-            }
+            self.path.call(number, letter.name());
             return letter;
         }
         let choices = choices.iter().map(|&(_, value)| value).collect();
-        let more = Box::new(More { choices, run: self.announcement(*task, number) });
+        let more = Box::new(More { choices, run: self.announcement(task, number) });
         tree.alphabet.id(Letter { task: name, op, more: Some(more) })
     }
 
@@ -267,19 +251,24 @@ impl Worker {
             late.then(|| Arc::new(Origin { number: run, announcements: self.path.announcements() }));
         let kept = if late { 0 } else { known.min(self.letters.len()) };
         self.letters.drain(kept..).for_each(|letter| tree.alphabet.drop(letter));
-        if self.path.has_new_names() {
-            // What tasks and objects are called in runs means something else from now on.
-            self.habits.iter_mut().for_each(Vec::clear);
-        }
-        self.habits.resize(self.habits.len().max(self.path.names.len()), Vec::new());
-        for number in kept..self.path.stops.len() {
-            let letter = self.letter(tree, number);
-            self.letters.push(letter);
+        while self.letters.len() < self.path.stops.len() {
+            // Most tasks do what they did before.
+            let new = self.path.stops[self.letters.len()..].iter();
+            self.letters.extend(new.map_while(Stop::called).map(LetterId::called));
+            if self.letters.len() < self.path.stops.len() {
+                let letter = self.letter(tree, self.letters.len());
+                self.letters.push(letter);
+            }
         }
     }
 
     /// What a task did or was about to do, with whatever it would choose elsewhere. The caller has it then.
     fn letter_of(&self, tree: &mut Tree, pending: &Pending) -> LetterId {
+        if let Some(letter) = pending.step.map(|step| self.letters[step])
+            && !letter.has_more()
+        {
+            return letter;
+        }
         let (name, op) = (self.path.names[pending.task.index()], self.path.stable(&pending.op));
         match self.announcement(pending.task, self.path.end(pending)) {
             None => tree.alphabet.plain_id(name, &op),
@@ -373,7 +362,7 @@ impl Worker {
     /// other ids in each run, to what is known of them.
     fn reverse_again(&mut self, tree: &mut Tree) {
         let known = self.known;
-        let chose = (known..self.path.stops.len()).any(|number| !self.path.choices(number).is_empty());
+        let chose = self.path.chooses_from(known);
         for position in 0..self.races.len() {
             let Race { earlier, later, cause } = self.races[position];
             let again = match cause {

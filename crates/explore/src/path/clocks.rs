@@ -1,10 +1,13 @@
-//! The clocks of a path: a stack, as everything that is kept from run to run. A clock is made of lanes of four tasks, so that
+//! The clocks of a path: a stack, as everything that is kept from run to run. A clock is made of lanes of eight tasks, so that
 //! most of them are copied and joined in a few instructions; tasks that lead to nothing in it need not be there.
 
 use core::ops::Range;
 
-/// Four tasks.
-pub(crate) type Lane = [u32; 4];
+/// Tasks of a lane.
+pub(super) const TASKS: usize = 8;
+
+/// Some tasks.
+pub(crate) type Lane = [u32; TASKS];
 
 /// For each step: for each task how many of its steps have happened before it, itself included.
 #[derive(Clone, Default, Debug)]
@@ -28,6 +31,18 @@ impl Clocks {
         self.0[at].as_flattened()
     }
 
+    /// The first lane of the clock that lies there.
+    #[inline]
+    pub(super) fn lane(&self, at: usize) -> &Lane {
+        &self.0[at]
+    }
+
+    /// A clock of one lane.
+    #[inline]
+    pub(super) fn push(&mut self, lane: Lane) {
+        self.0.push(lane);
+    }
+
     /// Begins a clock with all that another has.
     #[inline]
     pub(super) fn push_copy(&mut self, other: Range<usize>) {
@@ -41,11 +56,11 @@ impl Clocks {
     /// The last clock, which begins here, knows so many steps of a task.
     #[inline]
     pub(super) fn set(&mut self, at: usize, task: usize, steps: u32) {
-        let lane = at + task / 4;
+        let lane = at + task / TASKS;
         if self.0.len() <= lane {
             self.0.resize(lane + 1, Lane::default());
         }
-        self.0[lane][task % 4] = steps;
+        self.0[lane][task % TASKS] = steps;
     }
 
     /// The last clock, which begins here, takes in what an earlier one has.
@@ -70,6 +85,12 @@ impl Clocks {
 #[inline]
 fn join_lanes(clock: &mut [Lane], other: &[Lane]) {
     for (mine, theirs) in clock.iter_mut().zip(other) {
-        *mine = core::array::from_fn(|task| mine[task].max(theirs[task]));
+        *mine = joined(mine, theirs);
     }
+}
+
+/// What either of two lanes has.
+#[inline]
+pub(super) fn joined(one: &Lane, other: &Lane) -> Lane {
+    core::array::from_fn(|task| one[task].max(other[task]))
 }

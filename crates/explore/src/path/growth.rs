@@ -1,13 +1,13 @@
 //! How the path of one run becomes that of the next: it shrinks to the steps that both share, and grows again.
 
 use super::accesses::Accesses;
-use super::{Path, Stop, hides};
+use super::{Earlier, Path, Stop, covers, hides};
 use crate::odpor::STABLE;
-use raddle_model::trace::{Log, Picked};
+use raddle_model::trace::Log;
 use raddle_model::{Event, Kind, ObjectId, Op, Outcome, SiteId, TaskId, Trace, hash};
 
 /// Stands for what main does before its first scheduling point.
-const NOTHING: Event = Event {
+pub(super) const NOTHING: Event = Event {
     task: TaskId::MAIN,
     index: 0,
     op: Op::new(Kind::Yield, ObjectId::NONE, SiteId::UNKNOWN),
@@ -32,10 +32,12 @@ impl Path {
         if self.births.len() < tasks {
             self.births.resize(tasks, 0);
             self.by_task.resize(tasks, Vec::new());
+            self.habits.resize(tasks, Vec::new());
         }
-        self.new_names = names_changed || self.task_objects != trace.log.task_objects;
-        if self.new_names {
+        if names_changed || self.task_objects != trace.log.task_objects {
             self.name_objects(trace);
+            // What tasks and objects are called means something else from now on.
+            self.habits.iter_mut().for_each(Vec::clear);
         }
         if self.early.pick + 1 >= keep {
             self.early = Early::of(&trace.log);
@@ -56,7 +58,11 @@ impl Path {
         let Log { picks, chosen, .. } = &trace.log;
         let taken = picks.partition_point(|picked| (picked.event as usize) < trace.events.len());
         let mut chosen = &chosen[chosen.partition_point(|choice| (choice.pick as usize) < keep)..];
-        for number in keep..=taken {
+        let mut number = keep;
+        while let next = if chosen.is_empty() { self.push_alone(trace, number) } else { number }
+            && next <= taken
+        {
+            number = next;
             let picked = number.checked_sub(1).map(|pick| &picks[pick]);
             let begin = picked.map_or(0, |picked| picked.event as usize);
             let end = picks.get(number).map_or(trace.events.len(), |picked| picked.event as usize);
@@ -68,13 +74,17 @@ impl Path {
                 self.choices.push((choice.arity, choice.value));
                 chosen = rest;
             }
-            let first = if number > 0 { events.first() } else { None };
-            self.push(first.unwrap_or(&NOTHING), picked, choices_at);
+            let (first, objects) = match (events.first(), picked) {
+                (Some(first), Some(picked)) => (first, picked.objects),
+                (_, picked) => (&NOTHING, picked.map_or(0, |picked| picked.objects)),
+            };
+            self.push(first, objects, choices_at);
             for event in events {
                 if let Event { outcome: Outcome::Spawned(child), .. } = event {
                     self.births[child.index()] = number;
                 }
             }
+            number += 1;
         }
     }
 
@@ -99,20 +109,21 @@ impl Path {
     fn truncate(&mut self, keep: usize) {
         let Path { stops, by_task, by_object, memory, wide, knows_memory, .. } = self;
         let Some(&Stop { clock_at, choices_at, .. }) = stops.get(keep) else { return };
-        for Stop { task, op, .. } in stops.drain(keep..) {
+        for Stop { task, op, .. } in &stops[keep..] {
             by_task[task.index()].pop();
-            each_extent(&op, |object| by_object[object.index()].pop(&op));
+            each_extent(op, |object| by_object[object.index()].pop(op));
             if *knows_memory {
                 if op.is_memory() {
-                    memory.pop(&op);
+                    memory.pop(op);
                 }
                 if op.is_wide() {
-                    wide.pop(&op);
+                    wide.pop(op);
                 }
             }
         }
-        self.clocks.truncate(clock_at);
-        self.choices.truncate(choices_at);
+        stops.truncate(keep);
+        self.clocks.truncate(clock_at as usize);
+        self.choices.truncate(choices_at as usize);
     }
 
     /// From now on all steps on memory are listed, those of this run included.
@@ -126,7 +137,7 @@ impl Path {
 
     /// Appends a step, whose place in the partial order is found out here.
     #[inline(never)]
-    fn push(&mut self, event: &Event, picked: Option<&Picked>, choices_at: usize) {
+    fn push(&mut self, event: &Event, objects: u32, choices_at: usize) {
         let Event { task, ref op, outcome, .. } = *event;
         if op.is_wide() {
             self.know_memory();
@@ -150,23 +161,26 @@ impl Path {
             self.meet_others(number, op, clock_at)
         };
         let past = if self.has_pasts { self.past(event, before, choices_at, latest.past) } else { 0 };
-        let (enabled, objects) = match picked {
-            Some(picked) => (picked.enabled.clone(), picked.objects),
-            None => ([TaskId::MAIN].into_iter().collect(), 0),
-        };
         let clock_end = self.clocks.end();
+        let accesses = if op.object.is_some() { self.by_object.get(op.object.index()) } else { None };
+        let place = accesses.map_or(0, |accesses| accesses.all.len() - 1) as u32;
+        let called = self.remember(task, index as usize, op);
+        // What it chose, and objects that only this run knows, are a part of what it is called.
+        let plain = choices_at == self.choices.len() && !self.has_pasts;
         self.stops.push(Stop {
-            task,
             op: *op,
             outcome,
-            enabled,
+            task,
             objects,
             index,
-            clock_at,
-            clock_end,
-            choices_at,
-            before,
-            rival: latest.rival,
+            clock_at: clock_at as u32,
+            clock_end: clock_end as u32,
+            choices_at: choices_at as u32,
+            before: Earlier::new(before),
+            rival: Earlier::new(latest.rival),
+            place,
+            covers: covers(op),
+            called: called.filter(|_| plain),
             past,
         });
     }

@@ -2,7 +2,7 @@
 
 use super::clocks::Lane;
 use super::{Path, Pending, Stop};
-use raddle_model::Kind;
+use raddle_model::{Kind, Op};
 
 impl Path {
     /// Writes into `steps` those after `earlier` that do not depend on it and lead to `later`, if that comes after all it
@@ -25,7 +25,7 @@ impl Path {
             // Everything conflicts with it: the last steps of the tasks will not do, since those may depend on `earlier`.
             let independent = (earlier + 1..end).filter(|&step| !self.ordered(earlier, step));
             independent.for_each(|step| self.need(needed, step));
-        } else {
+        } else if !self.meets_only_dependents(earlier, &later.op, end) {
             self.each_conflicting(&later.op, end, |path, step| {
                 if step > earlier && !path.ordered(earlier, step) {
                     path.need(needed, step);
@@ -47,6 +47,12 @@ impl Path {
         steps.sort_unstable();
     }
 
+    /// Whether it is plain that all steps between `earlier` and `end` that `op` conflicts with depend on `earlier`.
+    fn meets_only_dependents(&self, earlier: usize, op: &Op, end: usize) -> bool {
+        let alone = !op.second.is_some() && self.stops[end - 1].op.kind != Kind::End;
+        alone && self.rules(earlier, op.object)
+    }
+
     /// A step is needed, and so is all that leads to it.
     #[inline]
     fn need(&self, needed: &mut Vec<Lane>, step: usize) {
@@ -56,7 +62,7 @@ impl Path {
             return;
         }
         // Where nothing else leads to a step than the one before it, that one need not be looked at twice.
-        let known = stop.rival.is_none() && stop.before.is_none_or(|before| is_needed(&self.stops[before]));
+        let known = !stop.races() && stop.before.get().is_none_or(|before| is_needed(&self.stops[before]));
         match needed.as_flattened_mut().get_mut(stop.task.index()) {
             Some(own) if known => *own = stop.index + 1,
             _ => self.clocks.join_into(needed, stop.clock()),

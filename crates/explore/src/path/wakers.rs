@@ -23,7 +23,8 @@ impl Path {
             // What comes after one that depends on it does so, too.
             steps.get(after(steps)).copied().filter(independent)
         });
-        let accesses = if op.object.is_some() { self.by_object.get(op.object.index()) } else { None };
+        let met = op.object.is_some() && !self.rules(earlier, op.object);
+        let accesses = if met { self.by_object.get(op.object.index()) } else { None };
         let conflicting = |accesses: &Accesses| {
             let steps = if op.access() == Access::Read { &accesses.writes } else { &accesses.all };
             let before_own =

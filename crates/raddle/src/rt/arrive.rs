@@ -84,16 +84,29 @@ impl Rt {
     fn go_by_rote(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
         let run = unsafe { &mut *self.0 };
-        if !run.engine.is_led() {
-            return self.leave_rote(kind, order, object, site);
-        }
-        run.beat_at(site);
         let me = run.running;
-        let next = run.engine.arrive_by_rote(me, kind, object, site);
-        if next == Next::Run(me) { Way::NONE } else { run.hand_over(next) }
+        let Some((next, last)) = run.engine.repeat_arrival(me, kind, object, site) else {
+            return self.leave_rote(kind, order, object, site);
+        };
+        if last {
+            return self.go_on_by_itself(site, next);
+        }
+        run.heart.at(me, site);
+        run.heart.beat();
+        if next == me { Way::NONE } else { run.hand_over(Next::Run(next)) }
     }
 
-    /// The same for the first point at which the run is led no more.
+    /// The same for the last point at which the run is led.
+    #[inline(never)]
+    fn go_on_by_itself(self, site: SiteId, next: TaskId) -> Way {
+        self.with(|run| {
+            run.beat_at(site);
+            run.engine.go_on_by_itself();
+            if next == run.running { Way::NONE } else { run.hand_over(Next::Run(next)) }
+        })
+    }
+
+    /// The same for a task that strays, and for the first point at which the run is led no more.
     #[inline(never)]
     fn leave_rote(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
         self.with(|run| run.find_calls());

@@ -19,6 +19,8 @@ pub(super) struct Assignment {
     pub(super) number: u64,
     /// Whether others may go on beside it.
     pub(super) several: bool,
+    /// So many of its first steps are those of the worker's run before.
+    pub(super) shared: usize,
 }
 
 /// A search, for whoever has the lock.
@@ -87,7 +89,8 @@ impl Shared {
             match searching.search.as_mut()?.next(worker) {
                 Ask::Run(plan) => {
                     let number = searching.numbers.next()?;
-                    let assignment = Assignment { worker, plan, number, several: searching.several };
+                    let shared = searching.search.as_ref()?.shared_steps(worker);
+                    let assignment = Assignment { worker, plan, number, several: searching.several, shared };
                     searching.under_way[worker] = Some(assignment.clone());
                     return Some(assignment);
                 }

@@ -60,8 +60,9 @@ pub(super) struct Led {
 enum Kept<'a> {
     /// What came of it.
     Nothing,
-    /// What a search wants to know. Here is what it got of the run before.
-    Log(&'a mut Trace),
+    /// What a search wants to know. Here is what it got of the run before, and of how many first steps it is known that
+    /// both share them.
+    Log(&'a mut Trace, usize),
     /// Everything.
     Record,
 }
@@ -113,6 +114,8 @@ impl Worker {
             statics: super::statics::Statics::default(),
         };
         state.engine.analysis_mut().hapsets = self.hapsets.then(Hapsets::default);
+        // What a search was told of the last run.
+        let mut trace = Trace::default();
         // A retired carrier ends, and the target starts another: std's counters of this thread are off
         // after a panic that was never finished.
         while let (false, Ok(command)) = (state.retired, commands.recv()) {
@@ -124,7 +127,7 @@ impl Worker {
                     self.replies.send(Reply::Recorded(Box::new(Recorded { run, retired: state.retired })))
                 }
                 Command::Search(search, worker) => {
-                    self.search(&mut state, &search, worker);
+                    self.search(&mut state, &search, worker, &mut trace);
                     self.replies.send(Reply::Searched(state.retired))
                 }
             };
@@ -165,17 +168,18 @@ impl Worker {
     }
 
     /// Runs of a search, until there is something to look at or some time has passed.
-    fn search(&self, state: &mut Inner, search: &Shared, worker: usize) {
+    fn search(&self, state: &mut Inner, search: &Shared, worker: usize, trace: &mut Trace) {
         state.engine.analysis_mut().recorder = None;
         let begun = Instant::now();
         let mut running = Duration::ZERO;
-        let mut trace = Trace::default();
-        state.engine.forget_rote();
-        while let Some(Assignment { worker, plan, number, several }) = search.next(worker, begun) {
+        // Whose run the last one was, if that is known.
+        let mut last = None;
+        while let Some(Assignment { worker, plan, number, several, shared }) = search.next(worker, begun) {
             state.several = several;
+            let shared = if last.replace(worker) == Some(worker) { shared } else { 0 };
             state.engine.policy_mut().renew(&plan);
             let run_began = Instant::now();
-            let digest = self.one(state, &plan, number, plan.seed, Kept::Log(&mut trace));
+            let digest = self.one(state, &plan, number, plan.seed, Kept::Log(trace, shared));
             let run_ended = Instant::now();
             running += run_ended - run_began;
             state.engine.policy_mut().let_go();
@@ -183,17 +187,17 @@ impl Worker {
                 search.give_back(worker);
                 break;
             }
-            state.engine.write_search_trace(&mut trace);
+            state.engine.write_search_trace(trace);
             if state.engine.has_strayed() {
                 // It could not be done again: nobody knows what it would have done.
-                trace = Trace::default();
+                *trace = Trace::default();
                 state.engine.forget_rote();
             }
             if let Some(hapsets) = &mut state.engine.analysis_mut().hapsets {
-                hapsets.callers.put_statements(&mut trace);
+                hapsets.callers.put_statements(trace);
             }
             let passed = run_ended - begun;
-            let more = search.learn((worker, &plan), (digest, &trace), passed, &self.stop);
+            let more = search.learn((worker, &plan), (digest, trace), passed, &self.stop);
             if !more || state.retired {
                 break;
             }
@@ -211,7 +215,7 @@ impl Worker {
         let verdict = loop {
             raddle_model::Policy::restart(state.engine.policy_mut(), seed);
             let led = match &mut kept {
-                Kept::Log(trace) if !closely => state.engine.begin_by_rote(plan, trace),
+                Kept::Log(trace, shared) if !closely => state.engine.begin_by_rote(plan, trace, *shared),
                 _ => false,
             };
             if led {

@@ -1,0 +1,244 @@
+//! The steps that nearly all are: a task does to one object what it did at this step before, and whoever accessed the object last
+//! wrote all of it. Then that access alone tells whom the step meets.
+
+use super::clocks::{Lane, joined};
+use super::growth::NOTHING;
+use super::{Earlier, Path, Stop, covers};
+use core::num::NonZeroU32;
+use raddle_model::{Access, Event, Kind, Op, TaskId, Trace};
+
+/// What a task did at a step, in this run or in one before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Habit {
+    op: Op,
+    /// Whether it is on one object, and makes no task.
+    alone: bool,
+    writes: bool,
+    covers: bool,
+    called: Option<NonZeroU32>,
+}
+
+impl Habit {
+    fn of(op: &Op) -> Habit {
+        let several = op.second.is_some() || op.is_wide() || matches!(op.kind, Kind::End | Kind::Spawn);
+        let alone = !several && op.object.is_some();
+        Habit { op: *op, alone, writes: op.access() == Access::Write, covers: covers(op), called: None }
+    }
+}
+
+impl Path {
+    /// Pushes the steps from `number` on that are such ones, as [`Path::push`] does. The number of the first that may not
+    /// be, or of the one after the last.
+    pub(super) fn push_alone(&mut self, trace: &Trace, mut number: usize) -> usize {
+        let over = self.stops.last().is_none_or(|last| last.op.kind == Kind::End);
+        let one_lane = self.names.len() <= Lane::default().len();
+        if over || self.knows_memory || self.has_pasts || !one_lane {
+            return number;
+        }
+        let (picks, choices_at) = (&trace.log.picks, self.choices.len() as u32);
+        let Path { stops, clocks, by_task, by_object, habits, .. } = self;
+        while let Some(picked) = picks.get(number - 1) {
+            // What is done on the way to the next point is left to the general way.
+            let next = picks.get(number).map_or(trace.events.len(), |next| next.event as usize);
+            let Some(event) = trace.events.get(picked.event as usize) else { break };
+            if next != picked.event as usize + 1 {
+                break;
+            }
+            let Event { task, ref op, outcome, .. } = *event;
+            let own = &mut by_task[task.index()];
+            let index = own.len();
+            let Some(habit) = habits[task.index()].get(index).filter(|habit| habit.alone && habit.op == *op)
+            else {
+                break;
+            };
+            let Some(accesses) = by_object.get_mut(op.object.index()) else { break };
+            let Some(&before) = own.last() else { break };
+            let mut clock = *clocks.lane(before);
+            clock[task.index()] = index as u32 + 1;
+            let mut rival = Earlier::NONE;
+            if let Some(&last) = accesses.all.last() {
+                let theirs = &stops[last];
+                if !theirs.covers {
+                    break;
+                }
+                if !theirs.is_in(&clock) {
+                    rival = Earlier(last as u32);
+                    clock = joined(&clock, clocks.lane(last));
+                }
+            }
+            let clock_at = clocks.end() as u32;
+            clocks.push(clock);
+            own.push(number);
+            let place = accesses.all.len() as u32;
+            accesses.all.push(number);
+            if habit.writes {
+                accesses.writes.push(number);
+            }
+            stops.push(Stop {
+                op: *op,
+                outcome,
+                task,
+                objects: picked.objects,
+                index: index as u32,
+                clock_at,
+                clock_end: clock_at + 1,
+                choices_at,
+                before: Earlier(before as u32),
+                rival,
+                place,
+                covers: habit.covers,
+                called: habit.called,
+                past: 0,
+            });
+            number += 1;
+        }
+        number
+    }
+
+    /// A task did this at its step `index`. What that was called, if it did the same before.
+    pub(super) fn remember(&mut self, task: TaskId, index: usize, op: &Op) -> Option<NonZeroU32> {
+        let habits = &mut self.habits[task.index()];
+        if habits.len() <= index {
+            // What it did before objects and tasks were called anew is not known.
+            habits.resize(index + 1, Habit::of(&NOTHING.op));
+        }
+        if habits[index].op != *op {
+            habits[index] = Habit::of(op);
+        }
+        habits[index].called
+    }
+
+    /// The step is called so, wherever the task does the same at it.
+    pub(crate) fn call(&mut self, number: usize, name: NonZeroU32) {
+        let Stop { task, index, ref op, .. } = self.stops[number];
+        if let Some(habit) = self.habits[task.index()].get_mut(index as usize).filter(|habit| habit.op == *op)
+        {
+            habit.called = Some(name);
+        }
+    }
+}
+
+impl Stop {
+    /// What it was called when its task did the same before.
+    #[inline]
+    pub(crate) fn called(&self) -> Option<NonZeroU32> {
+        self.called
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::Pending;
+    use crate::path::clocks::Lane;
+    use raddle_model::trace::Picked;
+    use raddle_model::{Dice, ObjectId, Outcome, Rng, SiteId};
+
+    const KINDS: [Kind; 6] = [Kind::Load, Kind::Store, Kind::Rmw, Kind::Lock, Kind::Unlock, Kind::Lock];
+
+    /// A step of a program that makes no sense: what happens before what does not depend on that.
+    fn event(rng: &mut Rng, tasks: u32) -> Event {
+        let mut op = Op::new(KINDS[rng.below(6) as usize], ObjectId(rng.below(3)), SiteId(rng.below(2)));
+        if rng.below(12) == 0 {
+            op = Op { kind: Kind::Wait, second: ObjectId(rng.below(3)), ..op };
+        }
+        Event { task: TaskId(rng.below(tasks)), index: 0, op, outcome: Outcome::Done }
+    }
+
+    fn trace(events: &[Event], names: u64) -> Trace {
+        let mut trace = Trace { events: events.to_vec(), names: (0..names).collect(), ..Trace::default() };
+        let picked = |event| Picked { event, objects: 3, enabled: (0..2).map(TaskId).collect() };
+        trace.log.picks = (0..events.len() as u32).map(picked).collect();
+        trace
+    }
+
+    fn steps(path: &Path) -> Vec<(&Op, [u32; 5], bool, &[u32])> {
+        let stop = |number: usize| {
+            let stop = &path.stops[number];
+            let Stop { op, index, before, rival, place, task, covers, .. } = stop;
+            let clock = path.clock(number);
+            let known = clock.iter().rposition(|&steps| steps > 0).map_or(0, |last| last + 1);
+            (op, [*index, before.0, rival.0, *place, task.0], *covers, &clock[..known])
+        };
+        (0..path.stops.len()).map(stop).collect()
+    }
+
+    /// All that is looked up, by its definition.
+    fn look_up(path: &Path, rng: &mut Rng) {
+        let later = 1 + rng.below(path.stops.len() as u32 - 1) as usize;
+        let pending = path.at(later);
+        let between =
+            |below: usize, wanted: &dyn Fn(usize) -> bool| (1..below).rev().find(|&step| wanted(step));
+        let meets = |step: usize| path.stops[step].op.conflicts(&pending.op);
+        let mut below = later;
+        while let Some(earlier) = path.rival(&pending, below) {
+            let races = |step: usize| {
+                meets(step) && path.stops[step].task != pending.task && !path.leads_to(step, &pending)
+            };
+            assert_eq!(between(below, &races), Some(earlier));
+            below = earlier;
+            reverse(path, earlier, &pending);
+            let name = u64::from(pending.task.0);
+            let met = |step: &usize| {
+                !path.ordered(earlier, *step) && (meets(*step) || path.stops[*step].task == pending.task)
+            };
+            if path.can_look_up(&pending.op) {
+                let found = (earlier + 1..path.stops.len()).find(met);
+                assert_eq!(path.first_met(name, &pending.op, earlier), found);
+            }
+        }
+        let mutex = pending.op.object;
+        let mut all = path.by_object[mutex.index()].all.iter();
+        let last = all.rfind(|&&step| step != later && (step < later || !path.ordered(later, step)));
+        let held = last.is_some_and(|&step| path.stops[step].op.kind == Kind::Lock);
+        assert_eq!(path.is_held_without(later, mutex), held);
+    }
+
+    fn reverse(path: &Path, earlier: usize, pending: &Pending) {
+        let (mut needed, mut found): (Vec<Lane>, _) = (Vec::new(), Vec::new());
+        path.leads_to_reversal(earlier, pending, &[], &mut needed, &mut found);
+        let free = |step: usize| !path.ordered(earlier, step);
+        let (after, meets) =
+            (earlier + 1..path.end(pending), |step: usize| path.stops[step].op.conflicts(&pending.op));
+        let leads = |step: usize| {
+            let to_one = after.clone().any(|met| meets(met) && free(met) && path.ordered(step, met));
+            free(step) && (to_one || path.leads_to(step, pending))
+        };
+        assert_eq!(found, after.clone().filter(|&step| leads(step)).collect::<Vec<usize>>());
+    }
+
+    #[test]
+    fn the_quick_way_is_the_general_way() {
+        for seed in 0..200 {
+            let mut rng = Rng::new(seed);
+            let tasks = 2 + rng.below(3);
+            let (mut quick, mut general) = (Path::default(), Path::default());
+            let (mut events, mut alone): (Vec<Event>, usize) = (Vec::new(), 0);
+            // Others have more tasks than a lane has.
+            let many = Lane::default().len() as u64 + 1;
+            for _ in 0..30 {
+                let keep = rng.below(events.len() as u32 + 1) as usize;
+                // The rest is mostly what it was, in another order.
+                let mut rest = events.split_off(keep);
+                for place in (1..rest.len()).rev() {
+                    rest.swap(place, rng.below(place as u32 + 1) as usize);
+                }
+                rest.truncate(60);
+                rest.extend((0..rng.below(8)).map(|_| event(&mut rng, tasks)));
+                events.extend(rest);
+                quick.follow(&trace(&events, u64::from(tasks)), keep);
+                general.follow(&trace(&events, many), keep);
+                assert_eq!(steps(&quick), steps(&general));
+                assert_eq!(
+                    quick.push_alone(&trace(&events, u64::from(tasks)), events.len() + 1),
+                    events.len() + 1
+                );
+                alone += quick.stops.iter().filter(|stop| stop.rival != Earlier::NONE).count();
+                if events.len() > 1 {
+                    (0..20).for_each(|_| look_up(&quick, &mut rng));
+                }
+            }
+            assert!(alone > 0, "no step met another");
+        }
+    }
+}
