@@ -534,6 +534,13 @@ impl Run {
         })
     }
 
+    /// Whether this is part of the running thread's stack, as far as that is in use; unknown for main.
+    pub fn is_in_use(&self, address: usize, size: usize) -> bool {
+        let here = (&raw const address) as usize;
+        let (start, end) = self.threads[self.running.index()].fiber.stack_range();
+        start <= here && here < address && address.checked_add(size).is_some_and(|upto| upto <= end)
+    }
+
     /// A number that looks random, and is the same in every run in which the task has come as far.
     pub fn draw(&mut self) -> u64 {
         let draws = &mut self.threads[self.running.index()].draws;

@@ -1,5 +1,6 @@
 //! Whether the kernel could read or write memory of the program's, as it does for a call that it is spared.
 
+use crate::run::{active, with};
 use crate::sys::{self, nr};
 
 const PAGE: usize = 4096;
@@ -11,8 +12,17 @@ fn words(address: usize, size: usize) -> Option<impl Iterator<Item = usize>> {
     Some(core::iter::successors(Some(address & !7), next).take_while(move |&at| at < end))
 }
 
+/// What lies on the stack that is in use needs no question.
+fn is_in_use(address: usize, size: usize) -> bool {
+    active() && with(|run| run.is_in_use(address, size))
+}
+
 /// Whether it could read all of this: asked by a call that reads and then finds that it was told nonsense.
 pub(super) fn can_be_read(address: usize, size: usize) -> bool {
+    is_in_use(address, size) || answers_for_read(address, size)
+}
+
+fn answers_for_read(address: usize, size: usize) -> bool {
     const NONSENSE: usize = usize::MAX;
     const INVALID: isize = -22;
     // SAFETY: the kernel reads eight bytes within one page, or says that it cannot.
@@ -34,7 +44,8 @@ pub(super) fn can_be_written(address: usize, size: usize) -> bool {
             can
         }
     };
-    can_be_read(address, size) && words(address, size).is_some_and(|mut words| words.all(can))
+    is_in_use(address, size)
+        || answers_for_read(address, size) && words(address, size).is_some_and(|mut words| words.all(can))
 }
 
 #[cfg(test)]
