@@ -8,7 +8,7 @@ const PAGE: usize = 4096;
 /// The words of which each lies in another page of this memory, all of its pages; none if it goes beyond all memory.
 fn words(address: usize, size: usize) -> Option<impl Iterator<Item = usize>> {
     let end = address.checked_add(size)?;
-    let next = |at: &usize| Some((at | (PAGE - 1)) + 1);
+    let next = |at: &usize| (at | (PAGE - 1)).checked_add(1);
     Some(core::iter::successors(Some(address & !7), next).take_while(move |&at| at < end))
 }
 
