@@ -266,9 +266,18 @@ pub fn to_read(fd: usize) -> u64 {
 /// From here on descriptors are our own: programs do not expect these to be free.
 pub const OUT_OF_THE_WAY: usize = 900;
 
+/// What `fcntl` is asked for another descriptor, and for one that is closed when another program is begun.
+pub const DUPLICATE: usize = 0;
+/// See [`DUPLICATE`].
+pub const DUPLICATE_CLOEXEC: usize = 1030;
+
+/// Whether that is what `fcntl` is asked for.
+pub fn is_duplicate(command: usize) -> bool {
+    matches!(command, DUPLICATE | DUPLICATE_CLOEXEC)
+}
+
 /// Another descriptor for the same, with a number of our own. None if there is none.
 pub fn duplicate_out_of_the_way(fd: usize) -> Option<usize> {
-    const DUPLICATE_CLOEXEC: usize = 1030;
     // SAFETY: a descriptor that nobody knows yet.
     usize::try_from(unsafe { call3(nr::FCNTL, fd, DUPLICATE_CLOEXEC, OUT_OF_THE_WAY) }).ok()
 }

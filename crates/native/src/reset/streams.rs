@@ -19,7 +19,7 @@ use super::reach::{can_be_read, can_be_written};
 use super::undo::Undo;
 use crate::io::Poll;
 use crate::sys::{self, nr};
-use sockets::{duplicate, is_duplicate, make_blank, make_real, name, tell_nameless};
+use sockets::{duplicate, make_blank, make_real, name, tell_nameless};
 use table::{End, LISTENERS_MAX, Listener, NAME_MAX, NOBODY, NOTHING, SOCKETS_MAX, Table, WIRES_MAX};
 use wire::Wire;
 
@@ -144,7 +144,7 @@ impl Streams {
         if number == nr::SOCKET {
             return self.socket(args, undo);
         }
-        if NAMES.contains(&number) || is_duplicate(number, args) {
+        if NAMES.contains(&number) || number == nr::FCNTL && sys::is_duplicate(args[1]) {
             (self.now.odd, self.changed) = (true, true);
         }
         if number == number::EPOLL_CTL {

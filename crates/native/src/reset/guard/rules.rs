@@ -286,16 +286,12 @@ fn asks_or_own(args: &[usize; 6]) -> bool {
     matches!(args[1], TERMINAL | WINDOW | BYTES) || !inherited(args[0])
 }
 
-/// What `fcntl` is asked for: another descriptor.
-pub(super) const DUPLICATE: usize = 0;
-pub(super) const DUPLICATE_CLOEXEC: usize = 1030;
-
 fn controls_own(args: &[usize; 6]) -> bool {
     const GET_FD: usize = 1;
     const GET_FLAGS: usize = 3;
     match args[1] {
         GET_FD | GET_FLAGS => true,
-        DUPLICATE | DUPLICATE_CLOEXEC => opening(true, ANYWHERE),
+        command if sys::is_duplicate(command) => opening(true, ANYWHERE),
         _ => !inherited(args[0]),
     }
 }

@@ -2,7 +2,7 @@
 //! depends on them. The same list says it; what is not in it ends all that. Memory, signal actions and blocked signals are
 //! each process's own; what two processes share (files that are open, and all behind them) must not tell them apart.
 
-use super::rules::{ANYWHERE, DUPLICATE, DUPLICATE_CLOEXEC, RECVMSG, Rule, may_be_output, opening, rule};
+use super::rules::{ANYWHERE, RECVMSG, Rule, may_be_output, opening, rule};
 use super::{DISPATCH, begin as dispatch, prepare};
 use crate::reset::undo::{DESCRIPTORS, Undo};
 use crate::server;
@@ -135,7 +135,7 @@ fn is_same_in_copies(advice: usize) -> bool {
 
 /// Whether `fcntl` is to make a descriptor so high that nobody would see it.
 pub(super) fn is_too_high(args: &[usize; 6]) -> bool {
-    matches!(args[1], DUPLICATE | DUPLICATE_CLOEXEC) && args[2] >= DESCRIPTORS / 2
+    sys::is_duplicate(args[1]) && args[2] >= DESCRIPTORS / 2
 }
 
 /// The program does something that outlives its run: nobody need look any more.
@@ -182,7 +182,7 @@ mod tests {
         // Files that it had from the beginning, and those of its own.
         assert!(call(nr::READ, &[0]) && call(nr::READ, &[9]) && call(nr::CLOSE, &[9]));
         assert!(!call(nr::CLOSE, &[0]) && !call(nr::READ, &[DESCRIPTORS + 1]));
-        assert!(!call(nr::FCNTL, &[0, DUPLICATE, 900]));
+        assert!(!call(nr::FCNTL, &[0, sys::DUPLICATE, 900]));
         assert!(can_be_left_but_for_files());
         assert!(call(nr::GETPID, &[]) && !can_be_left_but_for_files());
         watched();

@@ -16,15 +16,8 @@ pub(super) fn make_blank() -> Option<u32> {
 
 /// Makes another descriptor for the same.
 pub(super) fn duplicate(fd: usize, cloexec: bool) -> isize {
-    const DUPLICATE: usize = 0;
-    const DUPLICATE_CLOEXEC: usize = 1030;
     // SAFETY: a descriptor that nobody knows yet.
-    unsafe { sys::call3(nr::FCNTL, fd, if cloexec { DUPLICATE_CLOEXEC } else { DUPLICATE }, 0) }
-}
-
-pub(super) fn is_duplicate(number: usize, args: &[usize; 6]) -> bool {
-    const DUPLICATES: [usize; 2] = [0, 1030];
-    number == nr::FCNTL && DUPLICATES.contains(&args[1])
+    unsafe { sys::call3(nr::FCNTL, fd, if cloexec { sys::DUPLICATE_CLOEXEC } else { sys::DUPLICATE }, 0) }
 }
 
 /// Puts a socket of the kernel's in the place of one that nothing was done to yet.
