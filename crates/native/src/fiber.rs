@@ -187,7 +187,7 @@ impl Fiber {
         let block = libc.control_block(stack.base as usize + stack.size);
         // SAFETY: the block lies in the mapping of the stack, which nobody uses.
         unsafe { libc.make_thread(block, FIRST_TID + number)? };
-        let resolver = (block - libc.static_tls() - RESOLVER) & !63;
+        let resolver = (libc.first_local(block) - RESOLVER) & !63;
         let sp = resolver - 64;
         let mut fiber = Box::new(Fiber {
             sp: sp as u64,

@@ -150,6 +150,11 @@ impl Libc {
         self.tls_size
     }
 
+    /// Where static thread-local variables begin: they end at the control block, whose own size glibc counts among theirs.
+    pub fn first_local(&self, block: usize) -> usize {
+        block + self.block_size - self.tls_size
+    }
+
     /// Where the control block of a thread goes whose memory ends at `top`.
     pub fn control_block(&self, top: usize) -> usize {
         (top - self.block_size) & !(self.tls_align - 1)

@@ -48,6 +48,7 @@ fn waits(fd: c_int) -> bool {
     if reset::is_modelled(fd) {
         return true;
     }
+    reset::before_asking(fd);
     // SAFETY: asks for flags.
     let flags = unsafe { sys::call(number::FCNTL, [fd as usize, GET_FLAGS, 0, 0, 0, 0]) };
     flags >= 0 && flags as usize & NONBLOCK == 0
@@ -95,6 +96,7 @@ fn without_waiting(fd: c_int, call: impl FnOnce() -> isize) -> isize {
     if reset::is_modelled(fd) {
         return call();
     }
+    reset::before_asking(fd);
     // SAFETY: flags of an open file.
     unsafe {
         let flags = sys::call(number::FCNTL, [fd as usize, GET_FLAGS, 0, 0, 0, 0]) as usize;

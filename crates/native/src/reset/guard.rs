@@ -9,7 +9,7 @@ mod rules;
 mod sites;
 mod watch;
 
-use super::output::is_blind;
+use super::output::{is_blind, is_of_one};
 use super::streams::Answer;
 use super::undo::{HIDDEN, Undo};
 use super::{kept, outside, refuse};
@@ -42,6 +42,15 @@ pub fn call(number: usize, args: [usize; 6]) -> isize {
     if reveals(number, &args) {
         refuse(number as u32);
     }
+    if number == nr::CLOSE && outside.undo.puts_off(args[0]) {
+        return 0;
+    }
+    if needs_numbers(number, &args, |fd| outside.is_untold(fd)) {
+        outside.tell_kernel();
+    }
+    if MAPS.contains(&number) {
+        outside.reach.forget();
+    }
     outside.undo.anything = true;
     outside.undo.files |= outside.output.before(number, &args) | moves(number, &args);
     let may = match rule(number) {
@@ -72,6 +81,20 @@ pub fn call(number: usize, args: [usize; 6]) -> isize {
     result
 }
 
+/// Whether the kernel must know which descriptors there are before it makes a call: it makes another, or is to look at one
+/// that it would be wrong about.
+fn needs_numbers(number: usize, args: &[usize; 6], is_untold: impl FnOnce(usize) -> bool) -> bool {
+    const EPOLL_CTL: usize = 233;
+    const ANONYMOUS: usize = 0x20;
+    if matches!(rule(number), Some(Rule::Opens)) || WAITS.contains(&number) || number == EPOLL_CTL {
+        return true;
+    }
+    if is_of_one(number) {
+        return is_untold(args[0]);
+    }
+    !is_blind(number) && (number != nr::MMAP || args[3] & ANONYMOUS == 0)
+}
+
 /// What the kernel says if there is no number left.
 const TOO_MANY_FILES: isize = -24;
 
@@ -94,6 +117,9 @@ pub(super) fn leave_streams(number: usize) {
         refuse(number as u32);
     }
 }
+
+/// Calls that change what is mapped, or how it is protected: `mmap`, `mprotect`, `munmap`, `brk`, `mremap`, `madvise`.
+const MAPS: [usize; 6] = [9, 10, 11, 12, 25, 28];
 
 /// Calls that ask what can be read: `poll`, `select`, `epoll_wait`, and the same with a mask of signals.
 const WAITS: [usize; 6] = [7, 23, 232, 270, 271, 281];

@@ -45,6 +45,8 @@ struct One {
     cloexec: bool,
     /// The run has closed it.
     shut: bool,
+    /// The same, and the kernel has not been told.
+    put_off: bool,
 }
 
 /// All of them.
@@ -66,7 +68,7 @@ const BROKEN: u64 = 0x8 | 0x10;
 
 impl Kept {
     pub(super) const NONE: Kept = Kept {
-        all: [One { fd: 0, kind: Kind::Inlet, spare: None, cloexec: false, shut: false }; KEPT_MAX],
+        all: [One { fd: 0, kind: Kind::Inlet, spare: None, cloexec: false, shut: false, put_off: false }; KEPT_MAX],
         count: 0,
         which: [0; DESCRIPTORS / 64],
         any_shut: false,
@@ -90,7 +92,7 @@ impl Kept {
         }
         // SAFETY: a question.
         let cloexec = unsafe { sys::call3(nr::FCNTL, fd, GET_FD, 0) } == 1;
-        self.all[self.count] = One { fd: fd as u32, kind, spare: None, cloexec, shut: false };
+        self.all[self.count] = One { fd: fd as u32, kind, spare: None, cloexec, shut: false, put_off: false };
         self.count += 1;
         self.which[fd / 64] |= 1 << (fd % 64);
         true
@@ -126,6 +128,30 @@ impl Kept {
         true
     }
 
+    /// The kernel need not know yet that the run has closed this one.
+    pub(super) fn put_off(&mut self, fd: usize) {
+        let fd = fd as u32;
+        self.all[..self.count].iter_mut().filter(|one| one.fd == fd).for_each(|one| one.put_off = true);
+    }
+
+    /// Whether the kernel would be wrong about this descriptor.
+    pub(super) fn is_put_off(&self, fd: usize) -> bool {
+        self.any_shut && self.all().iter().any(|one| one.put_off && one.fd == fd as u32)
+    }
+
+    /// Has the kernel close what the run has closed. Whether there was anything.
+    pub(super) fn close_put_off(&mut self) -> bool {
+        let mut any = false;
+        if self.any_shut {
+            for one in self.all[..self.count].iter_mut().filter(|one| one.put_off) {
+                // SAFETY: the program has closed it.
+                unsafe { sys::call3(nr::CLOSE, one.fd as usize, 0, 0) };
+                (one.put_off, any) = (false, true);
+            }
+        }
+        any
+    }
+
     /// Whether a group could tell of something that is closed.
     pub(super) fn misleads(&self) -> bool {
         self.misleads
@@ -146,8 +172,10 @@ impl Kept {
         (self.misleads, self.deaf) = (false, false);
         for one in self.all[..self.count].iter_mut().filter(|one| one.shut) {
             let (fd, spare) = (one.fd as usize, one.spare.expect("raddle bug: closed for good"));
-            // SAFETY: the run is over, so nobody uses what has this number now.
-            unsafe { sys::call3(DUP3, spare as usize, fd, if one.cloexec { CLOEXEC } else { 0 }) };
+            if !core::mem::take(&mut one.put_off) {
+                // SAFETY: the run is over, so nobody uses what has this number now.
+                unsafe { sys::call3(DUP3, spare as usize, fd, if one.cloexec { CLOEXEC } else { 0 }) };
+            }
             one.shut = false;
             self.which[fd / 64] |= 1 << (fd % 64);
             opened(fd);

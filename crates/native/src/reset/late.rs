@@ -83,6 +83,10 @@ impl Late {
 
 impl Outside {
     /// Whether the start is to be moved to where the run is now. When that is hangs on time, what comes of it does not.
+    ///
+    /// Not part of its caller, from where all runs would go on: this needs much of the stack, and they would use a page
+    /// far below the others.
+    #[inline(never)]
     pub(super) fn moves(&mut self) -> bool {
         if !core::mem::take(&mut self.late.invited) {
             return false;
@@ -95,6 +99,7 @@ impl Outside {
         if !pays && !self.errand.checks() {
             return false;
         }
+        self.tell_kernel();
         let Outside { undo, streams, listens, .. } = self;
         let can = !streams.are_secret() && undo.can_be_late_start(*listens, streams);
         if !can {

@@ -123,10 +123,20 @@ pub fn is_modelled(fd: i32) -> bool {
     outside().is_some_and(|outside| outside.streams.has(fd as usize))
 }
 
+/// The kernel is to be asked about this descriptor: it is told of those that it does not know of yet.
+pub fn before_asking(fd: i32) {
+    if let Some(outside) = outside()
+        && outside.is_untold(fd as usize)
+    {
+        outside.tell_kernel();
+    }
+}
+
 /// Asks what is so of these files now; whether anything is.
 pub(crate) fn ask(polls: &mut [Poll]) -> bool {
     if let Some(outside) = outside() {
         guard::before_waiting();
+        polls.iter().filter(|poll| !outside.streams.knows(poll.fd)).for_each(|poll| before_asking(poll.fd));
         match outside.streams.ask(polls) {
             Ok(Some(found)) => return found > 0,
             Ok(None) => {}
@@ -264,6 +274,9 @@ fn one(outside: &mut Outside, doubtful: bool) -> bool {
         go_in(outside);
     }
     let written = outside.output.end(outside.errand.checks());
+    if outside.undo.anything {
+        outside.reach.forget();
+    }
     let files = outside.undo.all();
     outside.errand.soiled(files | written);
     if outside.undo.stuck {
@@ -311,10 +324,11 @@ pub(crate) fn mapped(address: usize, size: usize) {
 /// The runtime has made memory inaccessible: it can be written again when the run is over.
 #[inline]
 pub(crate) fn forbidden(address: usize, size: usize) {
-    if let Some(outside) = outside()
-        && !outside.undo.forbidden(address, size)
-    {
-        refuse(sys::nr::MPROTECT as u32);
+    if let Some(outside) = outside() {
+        outside.reach.forget();
+        if !outside.undo.forbidden(address, size) {
+            refuse(sys::nr::MPROTECT as u32);
+        }
     }
 }
 
@@ -324,6 +338,7 @@ pub(crate) fn may_unmap(address: usize, size: usize) -> bool {
     outside().is_none_or(|outside| {
         let may = outside.undo.is_new(address, size);
         if may {
+            outside.reach.forget();
             outside.undo.unmapped(address, size);
         }
         may

@@ -138,6 +138,11 @@ pub(super) fn is_blind(number: usize) -> bool {
     has(&BLIND_TABLE, number)
 }
 
+/// Whether the only open file that it has to do with is its first argument, and it makes no other name of that.
+pub(super) fn is_of_one(number: usize) -> bool {
+    has(&OF_ONE_TABLE, number)
+}
+
 impl Sight {
     fn of(number: usize, args: &[usize; 6]) -> Sight {
         const ANONYMOUS: usize = 0x20;
@@ -145,7 +150,7 @@ impl Sight {
             return Sight::None;
         }
         let is_question = number == nr::NEWFSTATAT && is_of_descriptor(args);
-        if !has(&OF_ONE_TABLE, number) && !is_question {
+        if !is_of_one(number) && !is_question {
             return Sight::Lasting;
         }
         match args[0] as u32 {

@@ -6,6 +6,7 @@ use super::late::Late;
 use super::layers::Layers;
 use super::output::Output;
 use super::pages::{Pages, Room};
+use super::reach::Reach;
 use super::streams::Streams;
 use super::undo::Undo;
 use crate::fiber::{Fiber, Stack};
@@ -56,6 +57,7 @@ pub(super) struct Outside {
     pub(super) output: Output,
     pub(super) streams: Streams,
     pub(super) sites: Sites,
+    pub(super) reach: Reach,
     pub(super) late: Late,
     pub(super) pages: Pages,
     /// Where the run stands that has come to a checkpoint.
@@ -140,6 +142,7 @@ pub(super) fn furnish(base: *mut u8, entry: usize, errand: Errand) -> *mut Outsi
             output: Output::new(errand.keeps_output()),
             streams: Streams::new(errand.models_streams()),
             sites: Sites::new(),
+            reach: Reach::NOTHING,
             late: Late::new(errand.may_begin_late()),
             errand,
             undo: Undo::new(),
@@ -164,6 +167,16 @@ impl Outside {
             // SAFETY: descriptors of our own, which are used no more.
             unsafe { sys::call3(sys::nr::CLOSE, fd, 0, 0) };
         }
+    }
+
+    /// Tells the kernel of all descriptors that the run has made and closed without it.
+    pub(super) fn tell_kernel(&mut self) {
+        self.streams.tell(&mut self.undo);
+    }
+
+    /// Whether the kernel would be wrong about this descriptor.
+    pub(super) fn is_untold(&self, fd: usize) -> bool {
+        self.streams.is_untold(fd) || self.undo.kept.is_put_off(fd)
     }
 
     /// Where all of this lies.

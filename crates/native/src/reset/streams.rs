@@ -6,9 +6,10 @@
 //! everything to the kernel ([`Streams::gives_up`]). So this need not know all that a socket can do, only what it knows must
 //! be right. Runs in processes of their own never come here, and they are what repeated runs are compared with.
 //!
-//! Descriptors are the kernel's, so that numbers are what they would be: each stands for one socket that is never used, the
-//! `blank`. A socket that nothing was done to yet is just that, and becomes a real one as soon as something is done to it
-//! that is not to connect. Listeners are always real, since others may connect to them, too; those here are heard first.
+//! Numbers are what they would be: those that the kernel would give out. It is not told of them before it has to know, which
+//! mostly is never ([`Streams::tell`]); then each stands for one socket that is never used, the `blank`. A socket that
+//! nothing was done to yet is just that, and becomes a real one as soon as something is done to it that is not to connect.
+//! Listeners are always real, since others may connect to them, too; those here are heard first.
 
 mod sockets;
 mod table;
@@ -16,11 +17,11 @@ mod wire;
 
 use super::output::is_blind;
 use super::reach::{can_be_read, can_be_written};
-use super::undo::Undo;
+use super::undo::{HIDDEN, Undo};
 use crate::io::Poll;
 use crate::sys::{self, nr};
-use sockets::{duplicate, make_blank, make_real, name, tell_nameless};
-use table::{End, LISTENERS_MAX, Listener, NAME_MAX, NOBODY, NOTHING, SOCKETS_MAX, Table, WIRES_MAX};
+use sockets::{duplicate, duplicate_as, make_blank, make_real, name, numbers, tell_nameless};
+use table::{End, LISTENERS_MAX, Listener, NAME_MAX, NOBODY, NOTHING, SOCKETS_MAX, Socket, Table, WIRES_MAX};
 use wire::Wire;
 
 /// Most files that are asked about at once.
@@ -77,6 +78,10 @@ pub(super) struct Streams {
     /// Whether anything is not as it was at the start.
     changed: bool,
     gives_up: bool,
+    /// Numbers from this one on are given out by the kernel.
+    numbers: usize,
+    /// How many numbers have been given out that the kernel has not been told of, all of them in this run.
+    untold: usize,
 }
 
 impl Streams {
@@ -90,12 +95,14 @@ impl Streams {
             wires_count: 0,
             changed: false,
             gives_up: false,
+            numbers: numbers().min(HIDDEN.start),
+            untold: 0,
         }
     }
 
     /// A run begins.
     pub(super) fn begin(&mut self) {
-        self.gives_up = false;
+        (self.gives_up, self.untold) = (false, 0);
         if core::mem::take(&mut self.changed) {
             (self.now, self.wires_count) = (self.start, 0);
         }
@@ -124,6 +131,28 @@ impl Streams {
     /// Whether this descriptor is one of those here.
     pub(super) fn has(&self, fd: usize) -> bool {
         self.now.socket(fd).is_some()
+    }
+
+    /// Whether the kernel would be wrong about this descriptor.
+    pub(super) fn is_untold(&self, fd: usize) -> bool {
+        self.now.socket(fd).is_some_and(|at| self.now.sockets[at].untold.is_some())
+    }
+
+    /// Tells the kernel of all numbers that are given out, and of those that were given back.
+    pub(super) fn tell(&mut self, undo: &mut Undo) {
+        undo.close_put_off();
+        if self.untold == 0 {
+            return;
+        }
+        undo.anything = true;
+        undo.opens(core::mem::take(&mut self.untold));
+        let Table { sockets, sockets_count, .. } = &mut self.now;
+        for socket in &mut sockets[..*sockets_count] {
+            if let (Some(cloexec), Some(blank)) = (socket.untold.take(), self.blank) {
+                let made = duplicate_as(blank as usize, socket.fd as usize, cloexec);
+                assert!(made, "raddle bug: the kernel has another number");
+            }
+        }
     }
 
     /// The run has done what is not known here.
@@ -162,7 +191,7 @@ impl Streams {
             number::ACCEPT => self.accept(args, 0, undo),
             number::ACCEPT4 => self.accept(args, args[3], undo),
             nr::CLOSE => self.close(args[0]),
-            nr::POLL => self.poll(args),
+            nr::POLL => self.poll(args, undo),
             number::SELECT | number::PSELECT6 | number::PPOLL if self.now.is_secret() => Unknown,
             number::DUP2 | number::DUP3 if self.odd(args[1], number, undo) == Unknown => Unknown,
             nr::READ
@@ -187,7 +216,11 @@ impl Streams {
             return if known || self.now.unlist(at) { Kernel } else { Unknown };
         }
         let Some(at) = self.now.socket(fd) else { return Kernel };
-        if self.now.sockets[at].end.is_some() || !make_real(fd, undo) {
+        if self.now.sockets[at].end.is_some() {
+            return Unknown;
+        }
+        self.tell(undo);
+        if !make_real(fd, undo) {
             return Unknown;
         }
         self.now.remove(at);
@@ -208,11 +241,26 @@ impl Streams {
             return if end.is_none() { Kernel } else { Unknown };
         }
         let Some(blank) = self.blank else { return Kernel };
-        (undo.anything, self.changed) = (true, true);
-        undo.opens(1);
-        let Ok(fd) = usize::try_from(duplicate(blank as usize, cloexec)) else { return Unknown };
-        self.now.add(fd, end);
+        self.changed = true;
+        let fd = if let Some(fd) = self.next_number(undo) {
+            self.untold += 1;
+            self.now.add(Socket { fd: fd as u32, end, untold: Some(cloexec) });
+            fd
+        } else {
+            self.tell(undo);
+            undo.anything = true;
+            undo.opens(1);
+            let Ok(fd) = usize::try_from(duplicate(blank as usize, cloexec)) else { return Unknown };
+            self.now.add(Socket { fd: fd as u32, end, untold: None });
+            fd
+        };
         Is(fd as isize)
+    }
+
+    /// The number that the kernel would give out, if that is known: as long as it has made none for the run.
+    fn next_number(&self, undo: &Undo) -> Option<usize> {
+        let is_free = |fd: &usize| !undo.is_inherited(*fd) && self.now.socket(*fd).is_none();
+        (undo.opened == 0).then(|| (0..self.numbers).find(is_free)).flatten()
     }
 
     /// The program listens, and the kernel agrees.
@@ -282,7 +330,7 @@ impl Streams {
         made
     }
 
-    /// The kernel closes the number itself.
+    /// A number that the kernel knows of it closes itself.
     fn close(&mut self, fd: usize) -> Answer {
         if let Some(at) = self.now.listener(fd) {
             return if self.now.unlist(at) { Kernel } else { Unknown };
@@ -293,8 +341,9 @@ impl Streams {
         {
             return Unknown;
         }
+        let told = self.now.sockets[at].untold.is_none();
         self.now.remove(at);
-        Kernel
+        if told { Kernel } else { Is(0) }
     }
 
     /// Something is sent or received.
@@ -346,6 +395,11 @@ impl Streams {
         Some(readable | OUT | if over { HUNG_UP } else { 0 })
     }
 
+    /// Whether the kernel need not be asked about a file.
+    pub(super) fn knows(&self, fd: i32) -> bool {
+        self.state(fd).is_some()
+    }
+
     /// Says what is so of these files, without waiting: of how many anything. None if the kernel is to be asked about all of
     /// them, or too many were asked about.
     pub(super) fn ask(&self, polls: &mut [Poll]) -> Result<Option<usize>, ()> {
@@ -369,7 +423,7 @@ impl Streams {
         Ok(Some(polls.iter().filter(|poll| poll.found != 0).count()))
     }
 
-    fn poll(&self, args: &[usize; 6]) -> Answer {
+    fn poll(&mut self, args: &[usize; 6], undo: &mut Undo) -> Answer {
         let [list, count, wait, ..] = *args;
         if !self.now.is_secret() {
             return Kernel;
@@ -379,6 +433,9 @@ impl Streams {
         }
         // SAFETY: the program's list, which can be written.
         let polls = unsafe { core::slice::from_raw_parts_mut(list as *mut Poll, count) };
+        if !polls.iter().all(|poll| self.knows(poll.fd)) {
+            self.tell(undo);
+        }
         match self.ask(polls) {
             Ok(Some(0)) if wait as u32 != 0 => Unknown,
             Ok(Some(found)) => Is(found as isize),

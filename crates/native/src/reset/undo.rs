@@ -218,6 +218,21 @@ impl Undo {
         may
     }
 
+    /// The run closes a descriptor that is put back, and the kernel is not told yet: it need not know as long as it has
+    /// made no other for the run. False, and nothing has happened, if it must know or it cannot be closed.
+    pub(super) fn puts_off(&mut self, fd: usize) -> bool {
+        let can = self.opened == 0 && self.kept.has(fd) && self.may_close(fd);
+        if can {
+            self.kept.put_off(fd);
+        }
+        can
+    }
+
+    /// Tells the kernel of all that.
+    pub(super) fn close_put_off(&mut self) {
+        self.anything |= self.kept.close_put_off();
+    }
+
     /// A descriptor that a run has left behind, taken away or changed.
     pub(super) fn difference(&self) -> Option<usize> {
         let open = Open::now();
@@ -229,6 +244,8 @@ impl Undo {
     pub(super) fn all(&mut self) -> u8 {
         if self.anything {
             self.back_to(None);
+        } else {
+            self.open_again();
         }
         core::mem::take(&mut self.files)
     }
@@ -253,14 +270,19 @@ impl Undo {
         }
     }
 
+    /// Opens again what the run has closed.
+    fn open_again(&mut self) {
+        let Undo { kept, inherited, .. } = self;
+        kept.open_again(|fd| inherited[fd / 64] |= 1 << (fd % 64));
+    }
+
     /// Puts everything back to what it was at a checkpoint, or at the beginning.
     pub(super) fn back_to(&mut self, mark: Option<&Mark>) {
         self.anything = mark.is_some();
         const SET: usize = 2;
         const READ_WRITE: usize = 3;
         self.close();
-        let Undo { kept, inherited, .. } = self;
-        kept.open_again(|fd| inherited[fd / 64] |= 1 << (fd % 64));
+        self.open_again();
         self.stuck |= !self.kept.put_back();
         let (maps, forbidden) = mark.map_or((0, 0), |mark| (mark.maps, mark.forbidden));
         // SAFETY: the run is over, so nobody uses what goes.

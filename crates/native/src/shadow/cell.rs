@@ -294,10 +294,14 @@ impl Cell {
             self.keys[at] = Key::NONE;
             self.sites[at] = SiteId::UNKNOWN;
         }
+        // What is at home makes room. Nothing that was just written is read again: that would take long.
         let at = room.trailing_zeros() as usize;
-        self.keys[at] = key;
-        self.sites[at] = site;
-        self.swap(at, home);
+        if at != home {
+            self.keys[at] = self.keys[home];
+            self.sites[at] = self.sites[home];
+        }
+        self.keys[home] = key;
+        self.sites[home] = site;
         true
     }
 

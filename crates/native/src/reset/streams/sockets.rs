@@ -20,6 +20,22 @@ pub(super) fn duplicate(fd: usize, cloexec: bool) -> isize {
     unsafe { sys::call3(nr::FCNTL, fd, if cloexec { sys::DUPLICATE_CLOEXEC } else { sys::DUPLICATE }, 0) }
 }
 
+/// Makes a descriptor for the same that has this number.
+pub(super) fn duplicate_as(fd: usize, number: usize, cloexec: bool) -> bool {
+    // SAFETY: a number that the program has been told, and nothing has it yet.
+    unsafe { sys::call3(number::DUP3, fd, number, if cloexec { CLOEXEC } else { 0 }) >= 0 }
+}
+
+/// How many numbers there are for descriptors.
+pub(super) fn numbers() -> usize {
+    const GET_LIMIT: usize = 97;
+    const FILES: usize = 7;
+    let mut limits = [0usize; 2];
+    // SAFETY: the kernel's structure, which lives until the call returns.
+    let known = unsafe { sys::call3(GET_LIMIT, FILES, limits.as_mut_ptr() as usize, 0) == 0 };
+    if known { limits[0] } else { 0 }
+}
+
 /// Puts a socket of the kernel's in the place of one that nothing was done to yet.
 pub(super) fn make_real(fd: usize, undo: &mut Undo) -> bool {
     const GET_FD: usize = 1;

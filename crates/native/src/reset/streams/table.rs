@@ -19,6 +19,8 @@ pub(super) struct Socket {
     pub(super) fd: u32,
     /// None if nothing was done to it yet.
     pub(super) end: Option<End>,
+    /// Whether it is closed when another program is begun, if the kernel has not been told of it.
+    pub(super) untold: Option<bool>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +49,7 @@ pub(super) struct Table {
 pub(super) const NOBODY: Listener =
     Listener { fd: 0, name: [0; NAME_MAX], length: 0, most: 0, waiting: [0; WIRES_MAX], count: 0 };
 pub(super) const NOTHING: Table = Table {
-    sockets: [Socket { fd: 0, end: None }; SOCKETS_MAX],
+    sockets: [Socket { fd: 0, end: None, untold: None }; SOCKETS_MAX],
     sockets_count: 0,
     listeners: [NOBODY; LISTENERS_MAX],
     listeners_count: 0,
@@ -77,8 +79,8 @@ impl Table {
         ends || self.listeners[..self.listeners_count].iter().any(|listener| listener.count > 0)
     }
 
-    pub(super) fn add(&mut self, fd: usize, end: Option<End>) {
-        self.sockets[self.sockets_count] = Socket { fd: fd as u32, end };
+    pub(super) fn add(&mut self, socket: Socket) {
+        self.sockets[self.sockets_count] = socket;
         self.sockets_count += 1;
     }
 
