@@ -179,6 +179,19 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.is_blind() && self.world.enabled_tasks().low() != 0
     }
 
+    /// As [`Engine::schedule_next`], if that can be done blindly by a toss.
+    #[inline]
+    pub(crate) fn next_as_can_be(&mut self) -> Next {
+        if !self.can_toss() {
+            return self.schedule_next();
+        }
+        self.quiet = 0;
+        match self.toss_again() {
+            Ok(task) => Next::Run(task),
+            Err(halt) => self.go_on_after(halt),
+        }
+    }
+
     /// Another one of those who can run.
     // Once in the loop that it is for, where it is no more frequent than all the rest.
     #[inline(never)]

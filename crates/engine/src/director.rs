@@ -326,7 +326,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             return Next::Over;
         }
         self.announce_truly(task, op);
-        self.schedule_next()
+        self.look_around();
+        self.next_as_can_be()
     }
 
     /// An operation that is no scheduling point happens at once.

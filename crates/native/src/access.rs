@@ -108,7 +108,9 @@ impl Run {
             && !self.is_point(site)
             && self.blocks.check(address, size);
         if simple {
-            self.note(address, size, How { write, atomic: false }, site, false);
+            let how = How { write, atomic: false };
+            let access = Access { address, size, how, task: self.running, site, point: false };
+            self.engine.observe(|watch, world| watch.access_at_once(&access, world));
         }
         simple
     }

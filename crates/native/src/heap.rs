@@ -227,7 +227,9 @@ mod tests {
                     let zeroed = draw(2) == 0;
                     let block = if zeroed { heap.alloc_zeroed(layout) } else { heap.alloc(layout) };
                     assert!(block.addr().is_multiple_of(layout.align()));
-                    assert!(!zeroed || core::slice::from_raw_parts(block, size).iter().all(|&byte| byte == 0));
+                    assert!(
+                        !zeroed || core::slice::from_raw_parts(block, size).iter().all(|&byte| byte == 0)
+                    );
                     block.write_bytes(byte, size);
                     blocks.push((block, layout, byte));
                     continue;

@@ -4,7 +4,8 @@
 
 use crate::access::check_memory;
 use crate::cancel;
-use crate::run::{Run, arrive, with};
+use crate::run::{Run, Way, arrive, with, with_active};
+use crate::sent;
 use raddle_model::objects::State;
 use raddle_model::objects::barrier::Barrier;
 use raddle_model::objects::condvar::Condvar;
@@ -12,7 +13,7 @@ use raddle_model::objects::mutex::Mutex;
 use raddle_model::objects::once::Once;
 use raddle_model::objects::rwlock::RwLock;
 use raddle_model::objects::semaphore::Semaphore;
-use raddle_model::{Kind, Mode, ObjectId, Op, Outcome, SiteId};
+use raddle_model::{Kind, Mode, ObjectId, Op, Order, Outcome, Plain, SiteId, Touch};
 
 /// Error numbers.
 pub mod error {
@@ -130,8 +131,58 @@ pub fn destroy(address: usize) -> i32 {
     })
 }
 
+/// A mutex that asks for nothing special.
+fn is_ordinary(address: usize) -> bool {
+    // SAFETY: the program says that a mutex lies there.
+    let kind = unsafe { ((address + MUTEX_KIND) as *const u32).read() };
+    kind & (ERROR_CHECKING | ROBUST) == 0
+}
+
+/// Takes an ordinary mutex, where nothing is unusual: when the way has been gone. It leads nowhere if it is not as simple;
+/// then nothing has happened.
+// Nothing but the way, which travels in registers.
+#[inline(never)]
+fn lock_straight(address: usize, pc: usize) -> Way {
+    let tossed = with_active(|run| {
+        let site = run.site(pc);
+        if !run.blocks.check(address, TOUCHED) || !is_ordinary(address) {
+            return None;
+        }
+        let object = run.mutex(address, site);
+        let plain = Plain { kind: Kind::Lock, touch: Touch::Take, order: Order::SeqCst, object, site };
+        run.toss(plain).map(|next| run.hand_over(next))
+    });
+    match tossed {
+        Some(Some(way)) => way,
+        Some(None) => crate::end::over(),
+        None => Way::NOWHERE,
+    }
+}
+
+/// A mutex was taken, or would have been if its task had not been interrupted by what was sent to it.
+#[inline(never)]
+fn lock_again(address: usize, pc: usize) {
+    if sent::handle() {
+        let (object, site, _) = held(address, pc);
+        arrive(Op::new(Kind::Lock, object, site));
+    }
+}
+
 /// Takes a mutex.
 pub fn lock(address: usize, patience: Patience, pc: usize) -> i32 {
+    if patience == Patience::Endless {
+        let way = lock_straight(address, pc);
+        if way.leads_somewhere() {
+            way.go();
+            if with_active(|run| !run.sent.is_empty()) {
+                lock_again(address, pc);
+            }
+            if !with_active(|run| run.blocks.check(address, TOUCHED)) {
+                check_memory(address, TOUCHED, true, with(|run| run.site(pc)));
+            }
+            return 0;
+        }
+    }
     let (object, site, held) = held(address, pc);
     if held && mutex_kind(address) == ERROR_CHECKING {
         return if patience == Patience::None { error::BUSY } else { error::DEADLOCK };
@@ -169,8 +220,24 @@ fn held(address: usize, pc: usize) -> (ObjectId, SiteId, bool) {
     })
 }
 
+/// Gives an ordinary mutex back, where nothing is unusual. False, and nothing has happened, if it is not as simple.
+fn unlock_straight(address: usize, pc: usize) -> bool {
+    with_active(|run| {
+        let site = run.site(pc);
+        if !run.blocks.check(address, TOUCHED) || !is_ordinary(address) {
+            return false;
+        }
+        let object = run.mutex(address, site);
+        let plain = Plain { kind: Kind::Unlock, touch: Touch::Give, order: Order::SeqCst, object, site };
+        run.holds(object) && run.give_back(plain)
+    })
+}
+
 /// Gives a mutex back.
 pub fn unlock(address: usize, pc: usize) -> i32 {
+    if unlock_straight(address, pc) {
+        return 0;
+    }
     let (object, site, held) = held(address, pc);
     if !held && (mutex_kind(address) == ERROR_CHECKING || is_robust(address)) {
         return error::PERMISSION;

@@ -43,9 +43,14 @@ pub struct Objects {
     words: ByAddress<ObjectId>,
     // Words that were looked up lately, each in the one place that its number says.
     near: [(usize, ObjectId); NEAR],
+    // The same for synchronization objects, which lie further apart.
+    near_sync: [(usize, ObjectId); NEAR],
 }
 
-/// No word has this number.
+/// Bytes of the smallest of them, nearly always.
+const SYNC: usize = 16;
+
+/// No word has this number, and no object this address.
 const NOWHERE: (usize, ObjectId) = (usize::MAX, ObjectId::NONE);
 
 /// How many of them there are.
@@ -53,23 +58,39 @@ const NEAR: usize = 16;
 
 impl Default for Objects {
     fn default() -> Objects {
-        Objects { sync: ByAddress::default(), words: ByAddress::default(), near: [NOWHERE; NEAR] }
+        Objects {
+            sync: ByAddress::default(),
+            words: ByAddress::default(),
+            near: [NOWHERE; NEAR],
+            near_sync: [NOWHERE; NEAR],
+        }
     }
 }
 
 impl Objects {
     /// The synchronization object at an address.
-    pub fn sync(&self, address: usize) -> Option<ObjectId> {
-        self.sync.get(&address).copied()
+    #[inline(always)]
+    pub fn sync(&mut self, address: usize) -> Option<ObjectId> {
+        let (near, object) = self.near_sync[address / SYNC % NEAR];
+        if near == address { Some(object) } else { self.far_sync(address) }
+    }
+
+    #[inline(never)]
+    fn far_sync(&mut self, address: usize) -> Option<ObjectId> {
+        let object = *self.sync.get(&address)?;
+        self.near_sync[address / SYNC % NEAR] = (address, object);
+        Some(object)
     }
 
     /// From now on the address is this one.
     pub fn set_sync(&mut self, address: usize, object: ObjectId) {
         self.sync.insert(address, object);
+        self.near_sync[address / SYNC % NEAR] = (address, object);
     }
 
     /// There is nothing any more.
     pub fn remove_sync(&mut self, address: usize) -> Option<ObjectId> {
+        self.forget_near();
         self.sync.remove(&address)
     }
 
@@ -92,13 +113,17 @@ impl Objects {
     pub fn clear(&mut self) {
         self.sync.clear();
         self.words.clear();
-        self.near = [NOWHERE; NEAR];
+        self.forget_near();
+    }
+
+    fn forget_near(&mut self) {
+        (self.near, self.near_sync) = ([NOWHERE; NEAR], [NOWHERE; NEAR]);
     }
 
     /// The memory is another's from now on: what lay there has nothing to do with what will.
     pub fn forget(&mut self, start: usize, size: usize) {
         let end = start + size;
-        self.near = [NOWHERE; NEAR];
+        self.forget_near();
         if self.words.len() + self.sync.len() < size / WORD {
             self.words.retain(|&word, _| word * WORD + WORD <= start || word * WORD >= end);
             self.sync.retain(|&at, _| at < start || at >= end);

@@ -333,6 +333,11 @@ impl Way {
     /// Nobody else goes on.
     pub(crate) const NOWHERE: Way = Way { from: core::ptr::null_mut(), to: core::ptr::null() };
 
+    /// Whether anybody goes on.
+    pub(crate) fn leads_somewhere(self) -> bool {
+        !self.from.is_null()
+    }
+
     /// Switches. Comes back when it is this task's turn.
     #[inline(always)]
     pub fn go(self) {

@@ -25,16 +25,28 @@ impl Run {
     /// The running task comes to a plain operation, and who goes on is a toss. None if it is not as simple.
     #[inline(always)]
     pub(crate) fn toss(&mut self, plain: Plain) -> Option<Next> {
-        let me = self.running;
-        let simple = self.engine.is_blind()
-            && self.straight
-            && !deferred::is_pending()
-            && self.engine.is_point_at(plain.kind, plain.site);
-        if !simple {
+        if !self.is_straight() || !self.engine.is_point_at(plain.kind, plain.site) {
             return None;
         }
+        let me = self.running;
         crate::server::beat(me, plain.site);
         GLANCE.rest();
         Some(self.engine.arrive_blindly(me, plain))
+    }
+
+    /// The running task gives back what it holds, and goes on. False, and nothing has happened, if it is not as simple.
+    #[inline(always)]
+    pub(crate) fn give_back(&mut self, plain: Plain) -> bool {
+        let simple = self.is_straight() && !self.engine.is_point_at(plain.kind, plain.site);
+        if simple {
+            crate::server::beat(self.running, plain.site);
+            self.engine.perform(self.running, plain.op());
+        }
+        simple
+    }
+
+    #[inline(always)]
+    fn is_straight(&self) -> bool {
+        self.engine.is_blind() && self.straight && !deferred::is_pending()
     }
 }

@@ -101,8 +101,14 @@ impl Watch {
     }
 
     /// An access to memory, plain or atomic.
-    #[inline]
+    #[inline(never)]
     pub fn access(&mut self, access: &Access, world: &World) {
+        self.access_at_once(access, world);
+    }
+
+    /// The same, as part of whoever calls it: what it is told then travels in registers.
+    #[inline(always)]
+    pub(crate) fn access_at_once(&mut self, access: &Access, world: &World) {
         if self.unsettled.is_some() {
             self.settle(world);
         }

@@ -68,7 +68,8 @@ const BROKEN: u64 = 0x8 | 0x10;
 
 impl Kept {
     pub(super) const NONE: Kept = Kept {
-        all: [One { fd: 0, kind: Kind::Inlet, spare: None, cloexec: false, shut: false, put_off: false }; KEPT_MAX],
+        all: [One { fd: 0, kind: Kind::Inlet, spare: None, cloexec: false, shut: false, put_off: false };
+            KEPT_MAX],
         count: 0,
         which: [0; DESCRIPTORS / 64],
         any_shut: false,

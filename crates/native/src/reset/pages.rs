@@ -96,7 +96,8 @@ pub(super) struct Pages {
     high: usize,
     /// Pages that are kept: the addresses are in ascending order.
     pub(super) count: usize,
-    /// Stretches that were written in some run so far, as of the last scan.
+    /// Stretches that were written in some run so far, as of the last scan. In the place of what the kernel says of them
+    /// stands how many kept pages are below.
     known_count: usize,
 }
 
@@ -273,13 +274,14 @@ impl Pages {
         let (mut count, mut news) = (0, false);
         let within = (self.low, self.high);
         let done = self.scan(within, CHANGED, |pages, stretch| {
-            pages.put_back(stretch);
+            let below = pages.kept_below(stretch.start as usize);
+            pages.put_back(stretch, below);
             if count < pages.room.ranges_max {
                 // SAFETY: there is room for so many.
                 let known = unsafe { &mut *pages.room.known.add(count) };
                 news |=
                     count >= pages.known_count || (known.start, known.end) != (stretch.start, stretch.end);
-                *known = stretch;
+                *known = Stretch { categories: below as u64, ..stretch };
             } else {
                 news = true;
             }
@@ -296,7 +298,7 @@ impl Pages {
         for index in 0..self.known_count {
             // SAFETY: so many were written down.
             let stretch = unsafe { self.room.known.add(index).read() };
-            self.put_back(stretch);
+            self.put_back(stretch, stretch.categories as usize);
         }
     }
 
@@ -334,8 +336,23 @@ impl Pages {
         there
     }
 
-    fn put_back(&mut self, stretch: Stretch) {
-        let mut kept = self.addresses().partition_point(|&page| page < stretch.start as usize);
+    /// How many pages are kept that lie below an address.
+    fn kept_below(&self, address: usize) -> usize {
+        self.addresses().partition_point(|&page| page < address)
+    }
+
+    /// Puts back what is in a stretch, below which so many pages are kept.
+    fn put_back(&mut self, stretch: Stretch, mut kept: usize) {
+        let (start, size) = (stretch.start as usize, (stretch.end - stretch.start) as usize);
+        let all_kept =
+            || self.addresses().get(kept + size / PAGE - 1) == Some(&(stretch.end as usize - PAGE));
+        if self.addresses().get(kept) == Some(&start) && all_kept() {
+            // SAFETY: memory of the program, which stands still; kept pages lie in the store in order.
+            unsafe {
+                core::ptr::copy_nonoverlapping(self.room.store.add(kept * PAGE), start as *mut u8, size)
+            };
+            return;
+        }
         for page in (stretch.start as usize..stretch.end as usize).step_by(PAGE) {
             // SAFETY: memory of the program, which stands still; kept pages lie in the store in order.
             unsafe {
@@ -356,7 +373,7 @@ impl Pages {
         let mut found = None;
         let within = (self.low, self.high);
         let done = self.scan(within, THERE, |pages, stretch| {
-            let mut kept = pages.addresses().partition_point(|&page| page < stretch.start as usize);
+            let mut kept = pages.kept_below(stretch.start as usize);
             for page in (stretch.start as usize..stretch.end as usize).step_by(PAGE) {
                 // SAFETY: as above.
                 let (now, then) = unsafe {

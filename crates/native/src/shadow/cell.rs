@@ -268,8 +268,7 @@ impl Cell {
     fn follow(&mut self, key: Key, home: usize, site: SiteId, heard: &[i32]) -> bool {
         // A bit for each record.
         let (mut free, mut gone) = (0u32, 0u32);
-        for at in 0..RECORDS {
-            let old = self.keys[at];
+        for (at, &old) in self.keys.iter().enumerate() {
             if old.0 & key.0 & MASK == 0 {
                 free |= u32::from(old == Key::NONE) << at;
                 continue;
@@ -286,16 +285,17 @@ impl Cell {
             return false;
         }
         while gone != 0 {
-            let at = gone.trailing_zeros() as usize;
+            let at = gone.trailing_zeros() as usize % RECORDS;
             gone &= gone - 1;
-            if self.sites[at] != site {
-                self.keep(self.sites[at], home);
+            let old = self.sites[at];
+            if old != site {
+                self.keep(old, home);
             }
             self.keys[at] = Key::NONE;
             self.sites[at] = SiteId::UNKNOWN;
         }
         // What is at home makes room. Nothing that was just written is read again: that would take long.
-        let at = room.trailing_zeros() as usize;
+        let at = room.trailing_zeros() as usize % RECORDS;
         if at != home {
             self.keys[at] = self.keys[home];
             self.sites[at] = self.sites[home];

@@ -235,7 +235,7 @@ impl Shadow {
     }
 
     /// Notes an access at a time of its task's clock, and tells of the records that nothing orders before it.
-    #[inline]
+    #[inline(always)]
     pub fn access(&mut self, access: &Access, time: i32, clocks: &Clocks, findings: &mut Findings) {
         let Access { address, size, how, task, .. } = *access;
         let offset = address % GRANULE;
