@@ -221,6 +221,7 @@ fn held(address: usize, pc: usize) -> (ObjectId, SiteId, bool) {
 }
 
 /// Gives an ordinary mutex back, where nothing is unusual. False, and nothing has happened, if it is not as simple.
+#[inline(never)]
 fn unlock_straight(address: usize, pc: usize) -> bool {
     with_active(|run| {
         let site = run.site(pc);

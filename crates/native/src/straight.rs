@@ -37,10 +37,15 @@ impl Run {
     /// The running task gives back what it holds, and goes on. False, and nothing has happened, if it is not as simple.
     #[inline(always)]
     pub(crate) fn give_back(&mut self, plain: Plain) -> bool {
+        let me = self.running;
         let simple = self.is_straight() && !self.engine.is_point_at(plain.kind, plain.site);
         if simple {
-            crate::server::beat(self.running, plain.site);
-            self.engine.perform(self.running, plain.op());
+            crate::server::beat(me, plain.site);
+            match self.engine.give(me, plain) {
+                Ok(()) => {}
+                Err(true) => self.engine.tell(me, plain),
+                Err(false) => _ = self.engine.perform_plain(me, plain),
+            }
         }
         simple
     }

@@ -166,6 +166,24 @@ impl Watch {
         kind == Kind::Rmw && self.fallible.contains(task)
     }
 
+    /// A plain event, once the fingerprint has it.
+    #[inline(always)]
+    fn look_at(&mut self, event: PlainEvent, world: &World) {
+        let PlainEvent { task, index, plain } = event;
+        let closely = self.lock_order.is_some()
+            || self.recorder.is_some()
+            || self.unsettled.is_some()
+            || plain.kind == Kind::Rmw && self.fallible.contains(task);
+        if !closely && let Some(time) = self.clocks.at_once(event, world) {
+            self.shadow.moved();
+            // Whose access is atomic has just had its event; and only atomics have another order.
+            self.atomic_time = time;
+            self.weak_orders |= plain.order != Order::SeqCst;
+            return;
+        }
+        self.attend(task, index, plain, world);
+    }
+
     // The event in parts, which travel in registers: otherwise it would be put together in memory whether or not it is
     // looked at here.
     #[inline(never)]
@@ -221,18 +239,15 @@ impl Analysis for Watch {
     #[inline(always)]
     fn plain(&mut self, event: PlainEvent, world: &World) {
         self.fingerprint.plain(event, world);
-        let PlainEvent { task, index, plain } = event;
-        let closely = self.lock_order.is_some()
-            || self.recorder.is_some()
-            || self.unsettled.is_some()
-            || plain.kind == Kind::Rmw && self.fallible.contains(task);
-        if !closely && let Some(time) = self.clocks.at_once(event, world) {
-            self.shadow.moved();
-            // Whose access is atomic has just had its event; and only atomics have another order.
-            self.atomic_time = time;
-            self.weak_orders |= plain.order != Order::SeqCst;
-            return;
+        self.look_at(event, world);
+    }
+
+    #[inline(always)]
+    fn plain_at_once(&mut self, event: PlainEvent, world: &World) -> bool {
+        let at_once = self.fingerprint.plain_at_once(event, world);
+        if at_once {
+            self.look_at(event, world);
         }
-        self.attend(task, index, plain, world);
+        at_once
     }
 }

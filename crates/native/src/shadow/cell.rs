@@ -169,7 +169,9 @@ impl Cell {
     /// first if that is free.
     fn keep(&mut self, site: SiteId, home: usize) {
         let kept = &mut self.sites[RECORDS..];
-        if site != SiteId::UNKNOWN && !kept.contains(&site) {
+        // Mostly it is, and where is chance.
+        let is_kept = kept.iter().fold(false, |is_kept, &other| is_kept | (other == site));
+        if site != SiteId::UNKNOWN && !is_kept {
             let free = |place: &usize| kept[*place] == SiteId::UNKNOWN;
             let place = [home, 0, 1, 2, 3].into_iter().find(free);
             kept[place.unwrap_or(0)] = site;
@@ -266,22 +268,19 @@ impl Cell {
     /// [`Cell::place`] would do, with fewer questions.
     #[inline(never)]
     fn follow(&mut self, key: Key, home: usize, site: SiteId, heard: &[i32]) -> bool {
-        // A bit for each record.
-        let (mut free, mut gone) = (0u32, 0u32);
+        // A bit for each record. Which of them meet the access is chance, so nothing branches on that.
+        let (mut free, mut gone, mut not_so) = (0u32, 0u32, false);
         for (at, &old) in self.keys.iter().enumerate() {
-            if old.0 & key.0 & MASK == 0 {
-                free |= u32::from(old == Key::NONE) << at;
-                continue;
-            }
             let Epoch { task, time } = old.epoch();
-            let known = (old.0 ^ key.0) >> 16 == 0 && old.covers(key);
-            if time > heard[task.index()] || known {
-                return false;
-            }
-            gone |= u32::from(((key.0 & WRITE != 0) | old.same_task(key)) & key.covers(old)) << at;
+            let meets = old.0 & key.0 & MASK != 0;
+            let known = ((old.0 ^ key.0) >> 16 == 0) & old.covers(key);
+            not_so |= meets & ((time > heard[task.index()]) | known);
+            let replaced = (key.0 & WRITE != 0) | old.same_task(key);
+            free |= u32::from(old == Key::NONE) << at;
+            gone |= u32::from(meets & replaced & key.covers(old)) << at;
         }
         let room = free | gone;
-        if room == 0 || self.is_racy() {
+        if not_so | (room == 0) || self.is_racy() {
             return false;
         }
         while gone != 0 {
