@@ -5,7 +5,7 @@ use crate::support::{build, ended, raddle};
 use std::path::Path;
 
 /// What is done besides sending and receiving; see `c/streams.c`.
-const ALL: std::ops::RangeInclusive<u32> = 0..=32;
+const ALL: std::ops::RangeInclusive<u32> = 0..=39;
 
 fn campaign(program: &Path, isolation: &str, what: u32) -> serde_json::Value {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");

@@ -89,6 +89,43 @@ static void wait_in_set(int fd) {
     say("select", select(fd + 1, &set, NULL, NULL, NULL));
 }
 
+/* Numbers are given out and given back in the order in which they would be. */
+static void count(void) {
+    int pair[2], one = say("open", open("/dev/null", O_RDONLY)), other;
+    say("pipe", pipe(pair));
+    other = say("dup", dup(0));
+    printf("%d %d\n", pair[0], pair[1]);
+    close(one);
+    say("socket", one = socket(AF_UNIX, SOCK_STREAM, 0));
+    close(one);
+    close(pair[0]);
+    close(pair[1]);
+    close(other);
+}
+
+/* What is closed is not there any more. */
+static void use_closed(int fd) {
+    struct pollfd poll_one = {.fd = fd, .events = POLLIN | POLLOUT};
+    struct stat stat;
+    char byte;
+    if (what == 33)
+        say("read", read(fd, &byte, 1));
+    if (what == 34)
+        say("fcntl", fcntl(fd, F_GETFL));
+    if (what == 35) {
+        say("poll", poll(&poll_one, 1, 0));
+        printf("%x\n", poll_one.revents);
+    }
+    if (what == 36)
+        say("fstat", fstat(fd, &stat));
+    if (what == 37)
+        say("close", close(fd));
+    if (what == 38)
+        say("dup", dup(fd));
+    if (what == 39)
+        say("connect", connect(fd, (struct sockaddr *)&name, length));
+}
+
 /* What a client does between what all do. */
 static void in_client(int fd) {
     int number, other;
@@ -151,6 +188,13 @@ static void *client(void *unused) {
         ask(fd, listener);
     if (what == 26)
         names(fd);
+    if (what == 36)
+        count();
+    if (what == 35) {
+        struct pollfd nothing_yet = {.fd = fd, .events = POLLIN | POLLOUT};
+        say("poll", poll(&nothing_yet, 1, 0));
+        printf("%x\n", nothing_yet.revents);
+    }
     if (say("connect", connect(fd, (struct sockaddr *)&name, length)) < 0) {
         close(fd);
         return unused;
@@ -164,6 +208,9 @@ static void *client(void *unused) {
     if (what == 12)
         get(fd, 64, 0);
     say("close", close(fd));
+    use_closed(fd);
+    if (what == 34)
+        count();
     return unused;
 }
 
@@ -241,7 +288,10 @@ static void *server(void *unused) {
             get(fd, 64, 0);
         say("send", send(fd, "answer", 6, MSG_NOSIGNAL));
         say("send", send(fd, "!", 1, MSG_NOSIGNAL | MSG_DONTWAIT));
+        if (what == 37)
+            count();
         say("close", close(fd));
+        use_closed(fd);
     }
     return unused;
 }
@@ -250,6 +300,8 @@ int main(int argc, char **argv) {
     what = argc > 1 ? atoi(argv[1]) : 0;
     if (what == 22 || what == 0)
         clients = 3;
+    if (what >= 33)
+        clients = 2;
     listener = socket(AF_UNIX, SOCK_STREAM, 0);
     if (bind(listener, (struct sockaddr *)&name, length) || pipe(pipes))
         return 2;
@@ -283,5 +335,8 @@ int main(int argc, char **argv) {
         say("opened", opened);
     }
     say("close", close(listener));
+    use_closed(listener);
+    if (what >= 33)
+        count();
     return 0;
 }
