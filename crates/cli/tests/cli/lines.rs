@@ -50,6 +50,9 @@ fn without_the_command_a_test_names_cargo() {
         let again = test(NAME, scratch.path(), &words);
         assert!(again.err.contains("an update was lost"), "{again:#?}");
         assert!(again.out.contains("1 passed"), "{again:#?}");
+        if variable == "RADDLE_REPLAY" {
+            assert!(again.err.contains("1 distinct failure (1 run failed)"), "{again:#?}");
+        }
     }
 }
 

@@ -27,6 +27,18 @@ pub struct Found {
 }
 
 impl Found {
+    /// As a summary lists it.
+    fn listed(&self) -> raddle_report::Found {
+        let Story { failure, places, .. } = &self.story;
+        raddle_report::Found {
+            kind: self.kind().to_owned(),
+            run: self.run(),
+            message: self.message().to_owned(),
+            file: self.file.as_ref().map(|file| file.display().to_string()),
+            sites: failure.sites.iter().filter_map(|site| places.get(site).cloned()).collect(),
+        }
+    }
+
     /// `deadlock`, `assertion`, `race`, …
     pub fn kind(&self) -> &'static str {
         self.story.failure.kind.name()
@@ -214,19 +226,6 @@ pub(crate) fn report(
     }
     let warnings: Vec<Warning> = summary.cycles.into_iter().map(|cycle| Warning::of(target, cycle)).collect();
     let progress = summary.progress;
-    let listed = |found: &Found| raddle_report::Found {
-        kind: found.kind().to_owned(),
-        run: found.run(),
-        message: found.message().to_owned(),
-        file: found.file.as_ref().map(|file| file.display().to_string()),
-        sites: found
-            .story
-            .failure
-            .sites
-            .iter()
-            .filter_map(|site| found.story.places.get(site).cloned())
-            .collect(),
-    };
     let summary = raddle_report::Summary {
         program: config.body.clone(),
         strategy: config.strategy.clone(),
@@ -248,7 +247,7 @@ pub(crate) fn report(
             .map(|left| [left.low, left.about, left.high].map(|runs| runs.round() as u64)),
         search_seconds: summary.search_time.as_secs_f64(),
         failing_runs: progress.failing_runs,
-        failures: found.iter().map(listed).collect(),
+        failures: found.iter().map(Found::listed).collect(),
         warnings: warnings.iter().map(Warning::summary).collect(),
         notes,
         seconds,
@@ -272,6 +271,7 @@ pub(crate) fn of_one(config: &Config, found: Option<Found>, steps: u64, seconds:
         distinct: 1,
         distinct_exact: true,
         failing_runs: u64::from(found.is_some()),
+        failures: found.iter().map(Found::listed).collect(),
         seconds,
         ..raddle_report::Summary::default()
     };
