@@ -6,6 +6,7 @@
 
 extern crate alloc;
 
+mod begin;
 mod blind;
 mod check;
 mod close;

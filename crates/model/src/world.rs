@@ -112,13 +112,19 @@ pub struct World {
 impl World {
     /// Starts anew with the main task only, keeping memory.
     pub fn begin(&mut self, spurious_max: u32) {
+        self.spurious_max = spurious_max;
+        self.first_states.clear();
+        self.remembers = false;
+        self.begin_again();
+    }
+
+    /// The same once more, if nobody has asked what objects were at first.
+    pub fn begin_again(&mut self) {
+        debug_assert!(!self.remembers, "raddle bug: what objects were at first is forgotten");
         self.tasks.clear();
         self.objects.clear();
         self.enabled.clear();
         self.live.clear();
-        self.spurious_max = spurious_max;
-        self.first_states.clear();
-        self.remembers = false;
         self.add_task(None, SiteId::UNKNOWN);
     }
 

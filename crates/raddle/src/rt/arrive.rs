@@ -128,6 +128,31 @@ impl Rt {
 
     /// A point of a task that was just made: others see what it is about to do before anybody goes on.
     /// Or one of a run whose operations take a way of their own.
+    #[inline(always)]
+    fn begin_with(self, plain: Plain) -> Way {
+        // SAFETY: as in `with`, of which this is a part that must not be called out of line.
+        let run = unsafe { &mut *self.0 };
+        let Plain { kind, order, object, site, .. } = plain;
+        if run.unusual || !run.engine.announce_at_once(run.running, plain) {
+            return self.arrive_first(kind, order, object, site);
+        }
+        run.beat_at(site);
+        run.go_back_to_maker()
+    }
+
+    fn read_first(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.begin_with(Plain { kind, touch: Touch::Read, order, object, site })
+    }
+
+    fn write_first(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.begin_with(Plain { kind, touch: Touch::Write, order, object, site })
+    }
+
+    fn take_first(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.begin_with(Plain { kind: Kind::Lock, touch: Touch::Take, order, object, site })
+    }
+
+    /// The same for all others, and with everything that is seldom.
     #[inline(never)]
     fn arrive_first(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
         let plain = plain(kind, order, object, site);
@@ -284,6 +309,8 @@ pub(crate) struct Calls {
     take: Call,
     join: Call,
     give: Call,
+    /// The end of the running task: where to switch to.
+    pub(super) exit: fn(&mut Run) -> *const Context,
 }
 
 /// The ways of plain operations that are points, as parameters of what they call: nothing else is compiled in.
@@ -303,20 +330,28 @@ impl Calls {
             take: Rt::take::<WAY>,
             join: Rt::join::<WAY>,
             give: Rt::give,
+            exit: Run::exit,
         }
     }
 
     const fn all(call: Call) -> Calls {
-        Calls { read: call, write: call, take: call, join: call, give: call }
+        Calls { read: call, write: call, take: call, join: call, give: call, exit: Run::exit }
     }
 
     pub(crate) const SAMPLED: Calls = Calls::usual::<SAMPLED>();
-    pub(crate) const BLIND: Calls = Calls { give: Rt::give_blindly, ..Calls::usual::<BLIND>() };
+    pub(crate) const BLIND: Calls =
+        Calls { give: Rt::give_blindly, exit: Run::exit_blindly, ..Calls::usual::<BLIND>() };
     pub(crate) const STAYING: Calls = Calls::usual::<STAYING>();
     pub(crate) const SEARCHED: Calls = Calls::usual::<SEARCHED>();
     pub(crate) const LED: Calls = Calls::all(Rt::go_by_rote);
     /// Those of a task that was just made, and of runs that are unusual.
-    pub(crate) const FIRST: Calls = Calls { give: Rt::give, ..Calls::all(Rt::arrive_first) };
+    pub(crate) const FIRST: Calls = Calls {
+        read: Rt::read_first,
+        write: Rt::write_first,
+        take: Rt::take_first,
+        give: Rt::give,
+        ..Calls::all(Rt::arrive_first)
+    };
 
     /// Those of a run that goes its usual way.
     fn of(engine: &Engine<Planned, Watch>) -> &'static Calls {
@@ -362,8 +397,10 @@ impl Run {
     /// The running task is at a point: whose turn is it?
     #[inline(always)]
     fn turn<const WAY: u8>(&mut self, plain: Plain) -> Way {
-        self.beat_at(plain.site);
+        // Read once: what is written in between might be the same place, for all that a compiler knows.
         let me = self.running;
+        self.heart.at(me, plain.site);
+        self.heart.beat();
         if WAY == BLIND {
             if !self.engine.is_blind() {
                 return self.turn_with_eyes_open(plain.kind, plain.order, plain.object, plain.site);
@@ -405,6 +442,30 @@ impl Run {
         }
         self.engine.tell(self.running, plain(kind, order, object, site));
         Way::NONE
+    }
+
+    /// The running task is at its last operation: who goes on.
+    fn exit(&mut self) -> *const Context {
+        let me = self.running;
+        if self.maker.is_some()
+            && let Some(maker) = self.take_maker()
+        {
+            let object = self.engine.world().task(me).object;
+            self.engine.announce(me, Op::new(Kind::Exit, object, SiteId::UNKNOWN));
+            return self.go(maker);
+        }
+        let next = self.engine.arrive_at_exit(me, SiteId::UNKNOWN);
+        self.go_on(next)
+    }
+
+    fn exit_blindly(&mut self) -> *const Context {
+        if !self.engine.is_blind() {
+            return self.exit();
+        }
+        match self.engine.toss_at_exit(self.running, SiteId::UNKNOWN) {
+            Ok(task) => self.go(task),
+            Err(halt) => self.hand_over_after(halt).to,
+        }
     }
 
     /// The rest of a toss that was not all.

@@ -55,9 +55,8 @@ impl Fiber {
         }
     }
 
-    /// What is seldom there.
-    #[cold]
-    fn forget(&mut self) {
+    /// What is seldom there, and stays until another run begins.
+    pub(super) fn forget(&mut self) {
         self.name = None;
         self.panic = None;
         self.earlier_panic = None;
@@ -73,11 +72,8 @@ impl Fiber {
     where
         F: FnOnce(Rt) -> *const Context,
     {
-        debug_assert!(!self.alive && self.locals.is_empty());
+        debug_assert!(!self.alive && self.locals.is_empty() && self.panic.is_none() && self.name.is_none());
         self.alive = true;
-        if self.name.is_some() || self.panic.is_some() || self.earlier_panic.is_some() {
-            self.forget();
-        }
         self.joined = false;
         self.unwinding = false;
         self.late_operations = 0;

@@ -15,6 +15,7 @@ pub(crate) mod site;
 pub(crate) mod slot;
 pub(crate) mod statics;
 mod switch;
+mod told;
 pub(crate) mod watch;
 mod worker;
 
@@ -135,6 +136,8 @@ pub(crate) struct Run {
     pub(crate) ended: Vec<TaskId>,
     /// Whether a stack was used again in this run.
     pub(crate) moved_stacks: bool,
+    /// Whether a task of this run has a name or has panicked: something is to be forgotten when the next one begins.
+    pub(crate) untidy: bool,
     /// Tasks that were given up without unwinding.
     pub(crate) leaked: u64,
     pub(crate) heart: Arc<Heart>,
@@ -268,6 +271,7 @@ impl Rt {
             // SAFETY: passed on to the caller.
             unsafe { run.begin(self, task, move |rt| rt.task(Kind::Exit, body)) };
             if name.is_some() {
+                run.untidy = true;
                 run.fibers[task.index()].name = name;
             }
             run.heart.at(task, site);
@@ -314,7 +318,7 @@ impl Rt {
         if !done && let Some(next) = self.end_otherwise(result, last) {
             return next;
         }
-        self.with(|run| if last == Kind::Exit { run.exit(me) } else { run.end(me) })
+        self.with(|run| if last == Kind::Exit { (run.calls.exit)(run) } else { run.end(me) })
     }
 
     /// The end of a task that has left something, or of a run that is over. Says who goes on, unless that is to be found
@@ -384,20 +388,7 @@ impl Run {
         self.here
     }
 
-    /// A task is at its last operation: who goes on.
-    fn exit(&mut self, me: TaskId) -> *const Context {
-        if self.maker.is_some()
-            && let Some(maker) = self.take_maker()
-        {
-            let object = self.engine.world().task(me).object;
-            self.engine.announce(me, Op::new(Kind::Exit, object, SiteId::UNKNOWN));
-            return self.go(maker);
-        }
-        let next = self.engine.arrive_at_exit(me, SiteId::UNKNOWN);
-        self.go_on(next)
-    }
-
-    /// The same for main.
+    /// Main is at its last operation: who goes on.
     fn end(&mut self, me: TaskId) -> *const Context {
         let next = self.engine.arrive_at_end(me, SiteId::UNKNOWN);
         self.go_on(next)
@@ -461,6 +452,13 @@ impl Run {
         }
     }
 
+    /// Forgets the names and panics of an earlier run.
+    #[cold]
+    fn tidy(&mut self) {
+        self.untidy = false;
+        self.fibers.iter_mut().for_each(|fiber| fiber.forget());
+    }
+
     /// Main has panicked: the failure is that panic or, if main only passed it on, the first one.
     fn main_panicked(&mut self, text: String) -> Failure {
         let own = self.fibers[TaskId::MAIN.index()].panic.take();
@@ -483,6 +481,9 @@ impl Run {
 
     /// The first that has panicked of all tasks but main: what came later may only be its consequence.
     fn first_panic(&self, counts: impl Fn(&Fiber) -> bool) -> Option<(TaskId, Panic)> {
+        if !self.untidy {
+            return None;
+        }
         let tasks = 1..self.engine.world().tasks().len();
         let found = |i: usize| self.fibers[i].panic.clone().filter(|_| counts(&self.fibers[i]));
         let panics = tasks.filter_map(|i| found(i).map(|panic| (TaskId(i as u32), panic)));
@@ -505,8 +506,11 @@ pub(crate) fn enter<R>(run: &mut Run, inside: impl FnOnce(Rt) -> R) -> R {
     result
 }
 
+/// How a run ended: it has finished, as most do, or this. Boxed, so that it travels in a register.
+pub(crate) type Ended = Result<(), Box<Verdict>>;
+
 /// One run of `body`: from its first operation until nothing of it is left.
-pub(crate) fn drive(rt: Rt, body: &(dyn Fn() + Send + Sync)) -> Verdict {
+pub(crate) fn drive(rt: Rt, body: &(dyn Fn() + Send + Sync)) -> Ended {
     rt.with(|run| {
         run.ending = false;
         run.unusual = run.engine.analysis().hapsets.is_some();
@@ -514,6 +518,9 @@ pub(crate) fn drive(rt: Rt, body: &(dyn Fn() + Send + Sync)) -> Verdict {
         run.find_calls();
         run.running = TaskId::MAIN;
         run.heart.at(TaskId::MAIN, SiteId::UNKNOWN);
+        if run.untidy {
+            run.tidy();
+        }
         let main = move |rt: Rt| rt.task(Kind::End, || catch_unwind(AssertUnwindSafe(body)));
         // SAFETY: `body` outlives this function, which does not return before the fiber is gone.
         unsafe { run.begin(rt, TaskId::MAIN, main) };
@@ -521,14 +528,17 @@ pub(crate) fn drive(rt: Rt, body: &(dyn Fn() + Send + Sync)) -> Verdict {
     rt.visit(TaskId::MAIN);
     clear_away(rt);
     rt.with(|run| {
-        let fingerprint = run.engine.analysis().fingerprint.value();
-        let verdict = run.engine.close(fingerprint);
-        if verdict == Verdict::Finished
-            && let Some((task, panic)) = run.first_panic(|fiber| !fiber.joined)
-        {
-            return Verdict::Failed(panic_failure(task, panic));
+        if !run.engine.has_just_finished() {
+            let fingerprint = run.engine.analysis().fingerprint.value();
+            let verdict = run.engine.close(fingerprint);
+            if verdict != Verdict::Finished {
+                return Err(Box::new(verdict));
+            }
         }
-        verdict
+        match run.first_panic(|fiber| !fiber.joined) {
+            Some((task, panic)) => Err(Box::new(Verdict::Failed(panic_failure(task, panic)))),
+            None => Ok(()),
+        }
     })
 }
 
