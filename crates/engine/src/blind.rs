@@ -12,8 +12,8 @@ use raddle_model::{Analysis, Decision, Outcome, Plain, PlainEvent, Policy, SiteI
 pub enum Halt {
     /// The task that has arrived cannot do what it is about to do.
     InVain(TaskId),
-    /// A task has exited, and nobody is left that can be drawn blindly.
-    Exited,
+    /// Nobody can run, or not in this way.
+    Nobody,
     /// To draw one of those who can run takes more time.
     Undrawn,
     /// This task was drawn, and does something that is not as frequent.
@@ -27,6 +27,12 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[inline(always)]
     pub fn is_blind(&self) -> bool {
         self.steps < self.blind_until
+    }
+
+    /// Whether [`Engine::give`] may be called, if the run is none of a search: nothing unusual goes on, and there are few tasks.
+    #[inline(always)]
+    pub fn has_few(&self) -> bool {
+        self.steps < self.few_until
     }
 
     /// Whether decisions are only counted, so that [`Engine::toss`] may be asked for `COUNTED` ones.
@@ -47,13 +53,19 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[inline(always)]
     pub fn toss<const COUNTED: bool>(&mut self, task: TaskId, plain: Plain) -> Result<TaskId, Halt> {
         self.quiet = 0;
-        let enabled = match self.world.announce_low(task, plain) {
-            Some(enabled) => enabled,
-            // As in `waits`: then it is in no circle, and there is somebody to draw.
-            None if self.world.is_owned_by_one_that_can(plain.object) => self.world.enabled_tasks().low(),
-            None => return Err(Halt::InVain(task)),
-        };
+        let enabled = self.announce_for_others(task, plain)?;
         self.toss_among::<COUNTED>(enabled, matches!(plain.touch, Touch::Join | Touch::Exit))
+    }
+
+    /// A task says what it is about to do. Who can run then, unless nobody may be asked for yet.
+    #[inline(always)]
+    pub(crate) fn announce_for_others(&mut self, task: TaskId, plain: Plain) -> Result<u64, Halt> {
+        match self.world.announce_low(task, plain) {
+            Some(enabled) => Ok(enabled),
+            // As in `waits`: then it is in no circle, and there is somebody to draw.
+            None if self.world.is_owned_by_one_that_can(plain.object) => Ok(self.world.enabled_tasks().low()),
+            None => Err(Halt::InVain(task)),
+        }
     }
 
     /// The same for a task's last operation, where decisions are only counted.
@@ -79,6 +91,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[inline(always)]
     pub fn give(&mut self, task: TaskId, plain: Plain) -> Result<(), bool> {
         debug_assert!(plain.touch == Touch::Give);
+        debug_assert!(!self.search.is_active(), "raddle bug: a run of a search is not written down");
         let event = self.world.perform_plain::<true>(task, plain).ok_or(false)?;
         self.quiet += 1;
         self.steps += 1;
@@ -123,7 +136,12 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// A task that was drawn of these does what it was about to do. Who can run then, if it has exited.
     #[inline(always)]
-    fn do_as_drawn(&mut self, task: TaskId, enabled: u64, ends: bool) -> Result<Option<u64>, Halt> {
+    pub(crate) fn do_as_drawn(
+        &mut self,
+        task: TaskId,
+        enabled: u64,
+        ends: bool,
+    ) -> Result<Option<u64>, Halt> {
         self.current = Some(task);
         // What most steps are is written out, so that nothing more is asked of them.
         let done = match self.world.task(task).touch {
@@ -133,7 +151,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             Some(Touch::Exit) if ends => {
                 self.step_at_once(task, Touch::Exit, enabled)?;
                 let others = self.world.enabled_tasks().low();
-                return if others != 0 && self.is_blind() { Ok(Some(others)) } else { Err(Halt::Exited) };
+                return if others != 0 && self.has_few() { Ok(Some(others)) } else { Err(Halt::Nobody) };
             }
             _ => {
                 self.world.keep_low(enabled);
@@ -162,12 +180,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             let task = match halt {
                 Halt::InVain(task) => {
                     self.waits(task);
-                    if !self.can_toss() {
-                        return self.schedule_next();
-                    }
                     self.toss_again()
                 }
-                Halt::Exited => return self.schedule_next(),
+                Halt::Nobody => return self.schedule_next(),
+                Halt::Undrawn if !self.is_blind() => return self.next_at_once(),
                 Halt::Undrawn => {
                     let enabled = self.world.enabled_tasks().low();
                     let task = self.policy.draw(enabled);
@@ -177,11 +193,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
                 Halt::Untold(task) => {
                     let step = self.world.last_step(task);
                     self.analysis.plain(step, &self.world);
-                    match step.plain.touch {
-                        Touch::Exit if !self.can_toss() => return self.schedule_next(),
-                        Touch::Exit => self.toss_again(),
-                        _ => Ok(task),
-                    }
+                    if step.plain.touch == Touch::Exit { self.toss_again() } else { Ok(task) }
                 }
                 Halt::Drawn(task) => {
                     // By itself, so that nothing more is asked of it.
@@ -192,7 +204,6 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
                     };
                     match done {
                         None => return self.proceed(task),
-                        Some(Touch::Exit) if !self.can_toss() => return self.schedule_next(),
                         Some(Touch::Exit) => self.toss_again(),
                         Some(_) => Ok(task),
                     }
@@ -213,17 +224,18 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         Some(touch)
     }
 
-    /// Whether somebody can run, and may be drawn blindly.
-    #[inline(always)]
-    fn can_toss(&self) -> bool {
-        self.is_blind() && self.world.enabled_tasks().low() != 0
-    }
-
     /// Another one of those who can run.
     // Once in the loop that it is for, where it is no more frequent than all the rest.
     #[inline(never)]
     fn toss_again(&mut self) -> Result<TaskId, Halt> {
-        self.toss_among::<false>(self.world.enabled_tasks().low(), true)
+        let enabled = self.world.enabled_tasks().low();
+        if enabled == 0 || !self.has_few() {
+            Err(Halt::Nobody)
+        } else if self.is_blind() {
+            self.toss_among::<false>(enabled, true)
+        } else {
+            self.pick_among(enabled)
+        }
     }
 
     /// As [`Engine::schedule_next`], where these can run.

@@ -6,6 +6,7 @@
 
 extern crate alloc;
 
+mod aside;
 mod begin;
 mod blind;
 mod check;

@@ -187,7 +187,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// As [`Engine::schedule_next`], where somebody can run.
     #[inline(always)]
-    fn next_at_once(&mut self) -> Next {
+    pub(crate) fn next_at_once(&mut self) -> Next {
         let enabled = self.world.enabled_tasks();
         self.search.point(self.steps, enabled, &self.world);
         let view = View { step: self.steps, current: self.current, enabled, world: &self.world };

@@ -65,17 +65,20 @@ impl Rt {
         self.arrive_quietly(Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site })
     }
 
-    fn give_blindly(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+    /// The same in runs that have a short way.
+    fn give_at_once(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
         let run = unsafe { &mut *self.0 };
         let plain = Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site };
-        if !run.engine.is_blind() || run.engine.is_point_at(plain.kind, site) {
+        if !run.engine.has_few() || run.engine.is_point_at(plain.kind, site) {
             return self.give(plain.kind, order, object, site);
         }
-        run.beat_at(site);
-        match run.engine.give(run.running, plain) {
+        let me = run.running;
+        run.heart.at(me, site);
+        run.heart.beat();
+        match run.engine.give(me, plain) {
             Ok(()) => Way::NONE,
-            Err(true) => run.go_on_slowly(true, plain.kind, order, object, site),
+            Err(true) => run.go_on_told(plain.kind, order, object, site),
             Err(false) => self.give(plain.kind, order, object, site),
         }
     }
@@ -340,8 +343,9 @@ impl Calls {
 
     pub(crate) const SAMPLED: Calls = Calls::usual::<SAMPLED>();
     pub(crate) const BLIND: Calls =
-        Calls { give: Rt::give_blindly, exit: Run::exit_blindly, ..Calls::usual::<BLIND>() };
-    pub(crate) const STAYING: Calls = Calls::usual::<STAYING>();
+        Calls { give: Rt::give_at_once, exit: Run::exit_blindly, ..Calls::usual::<BLIND>() };
+    pub(crate) const STAYING: Calls =
+        Calls { give: Rt::give_at_once, exit: Run::exit_aside, ..Calls::usual::<STAYING>() };
     pub(crate) const SEARCHED: Calls = Calls::usual::<SEARCHED>();
     pub(crate) const LED: Calls = Calls::all(Rt::go_by_rote);
     /// Those of a task that was just made, and of runs that are unusual.
@@ -414,9 +418,8 @@ impl Run {
         if WAY == STAYING {
             return match self.engine.stay_at_once(me, plain) {
                 Ok(()) => Way::NONE,
-                Err(happened) => {
-                    self.go_on_slowly(happened, plain.kind, plain.order, plain.object, plain.site)
-                }
+                Err(true) => self.go_on_told(plain.kind, plain.order, plain.object, plain.site),
+                Err(false) => self.turn_aside(plain.kind, plain.touch, plain.order, plain.object, plain.site),
             };
         }
         let next = if WAY == SEARCHED {
@@ -427,21 +430,23 @@ impl Run {
         if next == Next::Run(me) { Way::NONE } else { self.hand_over(next) }
     }
 
-    /// A task that goes on where that has happened and was not told, or whose turn it may not be.
+    /// A task that goes on where that has happened and was not told.
     #[inline(never)]
-    fn go_on_slowly(
-        &mut self,
-        happened: bool,
-        kind: Kind,
-        order: Order,
-        object: ObjectId,
-        site: SiteId,
-    ) -> Way {
-        if !happened {
-            return self.turn_with_eyes_open(kind, order, object, site);
-        }
+    fn go_on_told(&mut self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
         self.engine.tell(self.running, plain(kind, order, object, site));
         Way::NONE
+    }
+
+    /// A task whose turn it may not be.
+    #[inline(never)]
+    fn turn_aside(&mut self, kind: Kind, touch: Touch, order: Order, object: ObjectId, site: SiteId) -> Way {
+        if !self.engine.has_few() {
+            return self.turn_with_eyes_open(kind, order, object, site);
+        }
+        match self.engine.arrive_aside(self.running, Plain { kind, touch, order, object, site }) {
+            Ok(task) => self.hand_over(Next::Run(task)),
+            Err(halt) => self.hand_over_after(halt),
+        }
     }
 
     /// The running task is at its last operation: who goes on.
@@ -463,6 +468,16 @@ impl Run {
             return self.exit();
         }
         match self.engine.toss_at_exit(self.running, SiteId::UNKNOWN) {
+            Ok(task) => self.go(task),
+            Err(halt) => self.hand_over_after(halt).to,
+        }
+    }
+
+    fn exit_aside(&mut self) -> *const Context {
+        if !self.engine.has_few() {
+            return self.exit();
+        }
+        match self.engine.exit_aside(self.running, SiteId::UNKNOWN) {
             Ok(task) => self.go(task),
             Err(halt) => self.hand_over_after(halt).to,
         }

@@ -62,7 +62,8 @@ impl Fiber {
         self.earlier_panic = None;
     }
 
-    /// Prepares for a task that will run `body` on the context's stack, and go on in the end with what that says.
+    /// Prepares for a task that will run `body` on the context's stack, and go on in the end with what that says. Before
+    /// that it must call [`super::Run::ends`].
     ///
     /// # Safety
     /// What `body` borrows must outlive the fiber: until it has returned, was unwound or abandoned.
@@ -77,19 +78,8 @@ impl Fiber {
         self.joined = false;
         self.unwinding = false;
         self.late_operations = 0;
-        let entry = move || {
-            let task = rt.running();
-            let next = body(rt);
-            rt.with(|run| {
-                run.fibers[task.index()].alive = false;
-                run.alive -= 1;
-                // Not the stack itself: it is in use for a few instructions more.
-                run.ended.push(task);
-            });
-            next
-        };
         // SAFETY: the caller promises that the borrows outlive the fiber; fibers are boxed.
-        unsafe { self.context.begin(entry) };
+        unsafe { self.context.begin(move || body(rt)) };
     }
 }
 

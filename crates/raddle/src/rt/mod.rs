@@ -253,36 +253,50 @@ impl Rt {
         })
     }
 
-    /// Makes a task that runs `body`, and lets it run to its first operation.
-    ///
-    /// # Safety
-    /// What `body` borrows must outlive the task. It must not unwind.
+    /// Makes a task, and finds out where it will live. [`Rt::start`] comes next.
     #[inline(always)]
-    pub(crate) unsafe fn spawn<F>(self, name: Option<Arc<str>>, site: SiteId, body: F) -> TaskId
-    where
-        F: FnOnce() -> std::thread::Result<()>,
-    {
+    pub(crate) fn prepare(self, site: SiteId) -> (TaskId, *mut Fiber) {
         if self.ending() {
             self.arrive_late(Op::new(Kind::Spawn, ObjectId::NONE, site));
             self.give_up();
         }
         let task = self.make(site);
+        (task, self.with(|run| run.place(task)))
+    }
+
+    /// Lets a task that was just prepared run `body` to its first operation.
+    ///
+    /// # Safety
+    /// What `body` borrows must outlive the task. It must not unwind.
+    // Nothing that may unwind comes before `body` is written to its stack: then it need not be anywhere else.
+    #[inline(always)]
+    pub(crate) unsafe fn start<F>(
+        self,
+        (task, fiber): (TaskId, *mut Fiber),
+        name: Option<Arc<str>>,
+        site: SiteId,
+        body: F,
+    ) where
+        F: FnOnce() -> std::thread::Result<()>,
+    {
         let (before, here, child) = self.with(|run| {
-            // SAFETY: passed on to the caller.
-            unsafe { run.begin(self, task, move |rt| rt.task(Kind::Exit, body)) };
-            if name.is_some() {
-                run.untidy = true;
-                run.fibers[task.index()].name = name;
-            }
+            // SAFETY: fibers are boxed, and this one is not in use. The rest is passed on to the caller.
+            let child = unsafe {
+                run.begin_in(self, fiber, move |rt| rt.task(Kind::Exit, body));
+                if name.is_some() {
+                    run.untidy = true;
+                    (*fiber).name = name;
+                }
+                &raw mut (*fiber).context
+            };
             run.heart.at(task, site);
             let before = run.maker;
             run.set_maker(Some(run.running));
-            (before, run.here, run.go(task))
+            (before, run.here, run.go_to(task, child))
         });
         // SAFETY: the child has been begun just now.
         unsafe { switch(here, child) };
         self.with(|run| run.set_maker(before));
-        task
     }
 
     /// Making a task, as an operation of the one that makes it.
@@ -309,16 +323,19 @@ impl Rt {
     #[inline(always)]
     pub(crate) fn task(self, last: Kind, body: impl FnOnce() -> std::thread::Result<()>) -> *const Context {
         let result = body();
-        let me = self.running();
         let done = self.with(|run| {
-            let fiber = &mut run.fibers[me.index()];
+            let fiber = &mut run.fibers[run.running.index()];
             fiber.unwinding = false;
-            result.is_ok() && fiber.locals.is_empty() && !run.ending
+            let done = result.is_ok() && fiber.locals.is_empty() && !run.ending;
+            if done {
+                run.ends();
+            }
+            done
         });
         if !done && let Some(next) = self.end_otherwise(result, last) {
             return next;
         }
-        self.with(|run| if last == Kind::Exit { (run.calls.exit)(run) } else { run.end(me) })
+        self.with(|run| if last == Kind::Exit { (run.calls.exit)(run) } else { run.end() })
     }
 
     /// The end of a task that has left something, or of a run that is over. Says who goes on, unless that is to be found
@@ -327,7 +344,7 @@ impl Rt {
     fn end_otherwise(self, result: std::thread::Result<()>, last: Kind) -> Option<*const Context> {
         if self.ending() {
             crate::thread::local::destroy(self);
-            return Some(self.with(Run::home));
+            return Some(self.with(Run::end_late));
         }
         let failed = result.is_err();
         debug_assert!(result.is_ok() || last == Kind::End, "raddle bug: a task's own panic was not kept");
@@ -336,8 +353,9 @@ impl Rt {
         }
         crate::thread::local::destroy(self);
         if self.ending() {
-            return Some(self.with(Run::home));
+            return Some(self.with(Run::end_late));
         }
+        self.with(Run::ends);
         // In a search the others go on before the process ends.
         failed.then(|| {
             self.with(|run| {
@@ -382,16 +400,39 @@ impl Run {
     /// The task goes on: where to switch to.
     #[inline(always)]
     pub(crate) fn go(&mut self, task: TaskId) -> *const Context {
+        let context = &raw mut self.fibers[task.index()].context;
+        self.go_to(task, context)
+    }
+
+    /// The same where its context is known.
+    #[inline(always)]
+    fn go_to(&mut self, task: TaskId, context: *mut Context) -> *const Context {
         self.running = task;
         self.heart.task.store(task.0, Ordering::Relaxed);
-        self.here = &raw mut self.fibers[task.index()].context;
-        self.here
+        self.here = context;
+        context
     }
 
     /// Main is at its last operation: who goes on.
-    fn end(&mut self, me: TaskId) -> *const Context {
-        let next = self.engine.arrive_at_end(me, SiteId::UNKNOWN);
+    fn end(&mut self) -> *const Context {
+        let next = self.engine.arrive_at_end(self.running, SiteId::UNKNOWN);
         self.go_on(next)
+    }
+
+    /// The running task has ended, after the run has: where to switch to.
+    pub(super) fn end_late(&mut self) -> *const Context {
+        self.ends();
+        self.home()
+    }
+
+    /// Nothing is left of the running task but its last operation.
+    #[inline]
+    fn ends(&mut self) {
+        let task = self.running;
+        self.fibers[task.index()].alive = false;
+        self.alive -= 1;
+        // Not the stack itself: it is in use for a few instructions more.
+        self.ended.push(task);
     }
 
     /// The carrier goes on: where to switch to.
@@ -414,18 +455,34 @@ impl Run {
     /// As for [`Fiber::begin`].
     #[inline(always)]
     unsafe fn begin(&mut self, rt: Rt, task: TaskId, body: impl FnOnce(Rt) -> *const Context) {
-        // The stack is that of its like in the run before, if it was left where it is.
-        if self.fibers.get(task.index()).is_none_or(|fiber| !fiber.context.has_stack()) {
-            self.find_stack(task);
+        let fiber = self.place(task);
+        // SAFETY: passed on to the caller.
+        unsafe { self.begin_in(rt, fiber, body) };
+    }
+
+    /// Where a new task will live, with a stack: that of its like in the run before, if it was left where it is.
+    #[inline(always)]
+    fn place(&mut self, task: TaskId) -> *mut Fiber {
+        match self.fibers.get_mut(task.index()) {
+            Some(fiber) if fiber.context.has_stack() => &raw mut **fiber,
+            _ => self.find_stack(task),
         }
+    }
+
+    /// As [`Run::begin`], where the task's place is known.
+    ///
+    /// # Safety
+    /// As there, and the place must be the task's.
+    #[inline(always)]
+    unsafe fn begin_in(&mut self, rt: Rt, fiber: *mut Fiber, body: impl FnOnce(Rt) -> *const Context) {
         self.alive += 1;
         // SAFETY: passed on to the caller.
-        unsafe { self.fibers[task.index()].begin(rt, body) };
+        unsafe { (*fiber).begin(rt, body) };
     }
 
     /// The stack of another that has ended in this run, or a new one, is given to this task.
     #[cold]
-    fn find_stack(&mut self, task: TaskId) {
+    fn find_stack(&mut self, task: TaskId) -> *mut Fiber {
         if self.fibers.len() <= task.index() {
             self.fibers.resize_with(task.index() + 1, Box::default);
         }
@@ -440,7 +497,9 @@ impl Run {
                 "raddle: no memory for another task's stack; fewer tasks, or a higher limit, would help",
             )
         });
-        self.fibers[task.index()].context.give_stack(stack);
+        let fiber = &mut *self.fibers[task.index()];
+        fiber.context.give_stack(stack);
+        fiber
     }
 
     /// The run is over: stacks stay with their tasks' places, unless there are fewer stacks than places.

@@ -201,7 +201,7 @@ fn drop_all(rt: Rt, drops: Vec<Box<dyn FnOnce()>>) {
                 let _ = panics::catch(drop);
             }
             local::destroy(rt);
-            rt.with(Run::home)
+            rt.with(Run::end_late)
         };
         rt.with(|run| {
             run.running = TaskId::MAIN;
