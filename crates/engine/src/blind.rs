@@ -53,7 +53,12 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[inline(always)]
     pub fn toss<const COUNTED: bool>(&mut self, task: TaskId, plain: Plain) -> Result<TaskId, Halt> {
         self.quiet = 0;
-        let enabled = self.announce_for_others(task, plain)?;
+        // What is taken is seldom taken in vain; to find out here who has it would take registers.
+        let enabled = if plain.touch == Touch::Join {
+            self.announce_for_others(task, plain)?
+        } else {
+            self.world.announce_low(task, plain).ok_or(Halt::InVain(task))?
+        };
         self.toss_among::<COUNTED>(enabled, matches!(plain.touch, Touch::Join | Touch::Exit))
     }
 

@@ -114,8 +114,8 @@ impl World {
     #[inline]
     pub fn perform_spawn_only(&mut self, parent: TaskId, site: SiteId) -> TaskId {
         let child = TaskId(self.tasks.len() as u32);
-        self.perform_at_once(parent, Outcome::Spawned(child));
-        self.add_task(Some(parent), site)
+        let (name, index) = self.perform_at_once(parent, Outcome::Spawned(child)).next_child();
+        self.push_task(Some(parent), name, index, site)
     }
 
     /// The event of a task that has just made another.
@@ -137,12 +137,13 @@ impl World {
     }
 
     #[inline]
-    fn perform_at_once(&mut self, task: TaskId, outcome: Outcome) {
+    fn perform_at_once(&mut self, task: TaskId, outcome: Outcome) -> &mut Task {
         let entry = &mut self.tasks[task.index()];
         assert!(entry.life == Life::Running, "raddle bug: a task that is about to do one thing does another");
         entry.events += 1;
         entry.outcome = outcome;
         entry.looks = 0;
+        entry
     }
 
     /// Whether whoever owns what a task waits for, which cannot do a plain operation on it, can go on itself. Then

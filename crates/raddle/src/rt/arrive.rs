@@ -231,7 +231,9 @@ impl Rt {
         }
     }
 
+    // Never part of its caller, which would have to save all registers for it.
     #[cold]
+    #[inline(never)]
     fn wait_elsewhere(self, way: Way) {
         self.wait(way);
     }
