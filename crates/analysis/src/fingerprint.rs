@@ -139,6 +139,15 @@ impl<R: Recipe> Hashing<R> {
         self.begin_task(child, hash);
     }
 
+    /// The same when a task has ended the process, which conflicts with everything: its past is all there is.
+    #[inline]
+    fn all_over(&mut self, task: TaskId) {
+        let chain = &mut self.tasks[task.index()];
+        let hash = chain.chain(ENDED, self.total);
+        *chain = hash;
+        self.total = self.total.plus(hash);
+    }
+
     /// A child's chain starts from its stable name and from the spawn, its first predecessor.
     #[inline]
     fn begin_task(&mut self, name: u64, spawn: Wide) {
@@ -189,6 +198,9 @@ fn label<R: Recipe>(event: &Event, world: &World) -> u64 {
 /// The same for a task that has made another.
 const SPAWNED: u64 = (Kind::Spawn as u64) << 56 ^ Outcome::SPAWNED;
 
+/// The same for a task that has ended the process.
+const ENDED: u64 = (Kind::End as u64) << 56;
+
 impl<R: Recipe> Analysis for Hashing<R> {
     #[inline]
     fn begin(&mut self) {
@@ -213,6 +225,15 @@ impl<R: Recipe> Analysis for Hashing<R> {
             self.made(task, world.task(child).name);
         } else {
             self.any(&world.spawned(task, child, site), world);
+        }
+    }
+
+    #[inline]
+    fn ended(&mut self, task: TaskId, site: SiteId, world: &World) {
+        if R::SHORT {
+            self.all_over(task);
+        } else {
+            self.any(&world.ended(task, site), world);
         }
     }
 

@@ -5,13 +5,15 @@
 //! back, is left to [`Engine::go_on_after`], so that registers need not be saved for it.
 
 use crate::director::{Engine, Next};
-use raddle_model::{Analysis, Decision, Outcome, Plain, PlainEvent, Policy, TaskId, Touch};
+use raddle_model::{Analysis, Decision, Outcome, Plain, PlainEvent, Policy, SiteId, TaskId, Touch};
 
 /// Where a toss has stopped.
 #[derive(Clone, Copy, Debug)]
 pub enum Halt {
     /// The task that has arrived cannot do what it is about to do.
     InVain(TaskId),
+    /// Nobody can run, or not in this way.
+    Nobody,
     /// To draw one of those who can run takes more time.
     Undrawn,
     /// This task was drawn, and does something that is not as frequent.
@@ -25,6 +27,12 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[inline(always)]
     pub fn is_blind(&self) -> bool {
         self.steps < self.blind_until
+    }
+
+    /// Whether [`Engine::give`] may be called, if the run is none of a search: nothing unusual goes on, and there are few tasks.
+    #[inline(always)]
+    pub fn has_few(&self) -> bool {
+        self.steps < self.few_until
     }
 
     /// Whether decisions are only counted, so that [`Engine::toss`] may be asked for `COUNTED` ones.
@@ -45,8 +53,30 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[inline(always)]
     pub fn toss<const COUNTED: bool>(&mut self, task: TaskId, plain: Plain) -> Result<TaskId, Halt> {
         self.quiet = 0;
-        let enabled = self.world.announce_low(task, plain).ok_or(Halt::InVain(task))?;
-        self.toss_among::<COUNTED>(enabled)
+        // What is taken is seldom taken in vain; to find out here who has it would take registers.
+        let enabled = if plain.touch == Touch::Join {
+            self.announce_for_others(task, plain)?
+        } else {
+            self.world.announce_low(task, plain).ok_or(Halt::InVain(task))?
+        };
+        self.toss_among::<COUNTED>(enabled, matches!(plain.touch, Touch::Join | Touch::Exit))
+    }
+
+    /// A task says what it is about to do. Who can run then, unless nobody may be asked for yet.
+    #[inline(always)]
+    pub(crate) fn announce_for_others(&mut self, task: TaskId, plain: Plain) -> Result<u64, Halt> {
+        match self.world.announce_low(task, plain) {
+            Some(enabled) => Ok(enabled),
+            // As in `waits`: then it is in no circle, and there is somebody to draw.
+            None if self.world.is_owned_by_one_that_can(plain.object) => Ok(self.world.enabled_tasks().low()),
+            None => Err(Halt::InVain(task)),
+        }
+    }
+
+    /// The same for a task's last operation, where decisions are only counted.
+    #[inline(always)]
+    pub fn toss_at_exit(&mut self, task: TaskId, site: SiteId) -> Result<TaskId, Halt> {
+        self.toss::<true>(task, self.exit_of(task, site))
     }
 
     /// As [`Engine::perform`], while [`Engine::is_blind`], where something is given back.
@@ -66,6 +96,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[inline(always)]
     pub fn give(&mut self, task: TaskId, plain: Plain) -> Result<(), bool> {
         debug_assert!(plain.touch == Touch::Give);
+        debug_assert!(!self.search.is_active(), "raddle bug: a run of a search is not written down");
         let event = self.world.perform_plain::<true>(task, plain).ok_or(false)?;
         self.quiet += 1;
         self.steps += 1;
@@ -79,44 +110,72 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.analysis.plain(PlainEvent { task, index, plain }, &self.world);
     }
 
-    /// One of those who can run does what it was about to do.
+    /// One of those who can run does what it was about to do; if it exits, another one, too.
+    ///
+    /// `ends`, which is known where this is compiled: whether the ends of tasks are as frequent here as all else. To have
+    /// them here takes registers, which every step would have to save.
     #[inline(always)]
-    fn toss_among<const COUNTED: bool>(&mut self, enabled: u64) -> Result<TaskId, Halt> {
-        // Nothing is drawn or decided where there is nothing to choose.
-        let task = if enabled & enabled.wrapping_sub(1) == 0 {
-            TaskId(enabled.trailing_zeros())
-        } else {
-            let Some(task) = self.policy.draw_at_once(enabled) else {
-                self.world.keep_low(enabled);
-                return Err(Halt::Undrawn);
-            };
-            if COUNTED {
-                self.decisions.count_one();
+    fn toss_among<const COUNTED: bool>(&mut self, mut enabled: u64, ends: bool) -> Result<TaskId, Halt> {
+        loop {
+            // Nothing is drawn or decided where there is nothing to choose.
+            let task = if enabled & enabled.wrapping_sub(1) == 0 {
+                TaskId(enabled.trailing_zeros())
             } else {
-                self.decisions.push(Decision::Run(task));
+                let Some(task) = self.policy.draw_at_once(enabled) else {
+                    self.world.keep_low(enabled);
+                    return Err(Halt::Undrawn);
+                };
+                if COUNTED {
+                    self.decisions.count_one();
+                } else {
+                    self.decisions.push(Decision::Run(task));
+                }
+                task
+            };
+            match self.do_as_drawn(task, enabled, ends)? {
+                Some(others) => enabled = others,
+                None => return Ok(task),
             }
-            task
-        };
-        self.do_as_drawn(task, enabled)
+        }
     }
 
-    /// A task that was drawn of these does what it was about to do.
+    /// A task that was drawn of these does what it was about to do. Who can run then, if it has exited.
     #[inline(always)]
-    fn do_as_drawn(&mut self, task: TaskId, enabled: u64) -> Result<TaskId, Halt> {
+    pub(crate) fn do_as_drawn(
+        &mut self,
+        task: TaskId,
+        enabled: u64,
+        ends: bool,
+    ) -> Result<Option<u64>, Halt> {
         self.current = Some(task);
-        let others = enabled & !(1 << (task.0 & 63));
         // What most steps are is written out, so that nothing more is asked of them.
-        let event = match self.world.task(task).touch {
-            Some(Touch::Write) => self.world.step_low(task, Touch::Write, others),
-            Some(Touch::Take) => self.world.step_low(task, Touch::Take, others),
-            _ => None,
+        let done = match self.world.task(task).touch {
+            Some(Touch::Write) => self.step_at_once(task, Touch::Write, enabled),
+            Some(Touch::Take) => self.step_at_once(task, Touch::Take, enabled),
+            Some(Touch::Join) if ends => self.step_at_once(task, Touch::Join, enabled),
+            Some(Touch::Exit) if ends => {
+                self.step_at_once(task, Touch::Exit, enabled)?;
+                let others = self.world.enabled_tasks().low();
+                return if others != 0 && self.has_few() { Ok(Some(others)) } else { Err(Halt::Nobody) };
+            }
+            _ => {
+                self.world.keep_low(enabled);
+                Err(Halt::Drawn(task))
+            }
         };
-        let Some(event) = event else {
+        done.map(|()| None)
+    }
+
+    /// A task that was drawn of these is about to do this, and does it.
+    #[inline(always)]
+    fn step_at_once(&mut self, task: TaskId, touch: Touch, enabled: u64) -> Result<(), Halt> {
+        let others = enabled & !(1 << (task.0 & 63));
+        let Some(event) = self.world.step_low(task, touch, others) else {
             self.world.keep_low(enabled);
             return Err(Halt::Drawn(task));
         };
         self.steps += 1;
-        if self.analysis.plain_at_once(event, &self.world) { Ok(task) } else { Err(Halt::Untold(task)) }
+        if self.analysis.plain_at_once(event, &self.world) { Ok(()) } else { Err(Halt::Untold(task)) }
     }
 
     /// The rest of what a toss is not.
@@ -126,33 +185,30 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             let task = match halt {
                 Halt::InVain(task) => {
                     self.waits(task);
-                    if !self.can_toss() {
-                        return self.schedule_next();
-                    }
                     self.toss_again()
                 }
+                Halt::Nobody => return self.schedule_next(),
+                Halt::Undrawn if !self.is_blind() => return self.next_at_once(),
                 Halt::Undrawn => {
                     let enabled = self.world.enabled_tasks().low();
                     let task = self.policy.draw(enabled);
                     self.decisions.push(Decision::Run(task));
-                    self.do_as_drawn(task, enabled)
+                    self.do_as_drawn(task, enabled, false).map(|_| task)
                 }
                 Halt::Untold(task) => {
-                    self.analysis.plain(self.world.last_step(task), &self.world);
-                    Ok(task)
+                    let step = self.world.last_step(task);
+                    self.analysis.plain(step, &self.world);
+                    if step.plain.touch == Touch::Exit { self.toss_again() } else { Ok(task) }
                 }
                 Halt::Drawn(task) => {
-                    // Each by itself, so that nothing more is asked of it.
+                    // By itself, so that nothing more is asked of it.
                     let done = match self.world.task(task).touch {
                         Some(Touch::Read) => self.step_blindly(task, Touch::Read),
-                        Some(Touch::Exit) => self.step_blindly(task, Touch::Exit),
-                        Some(Touch::Join) => self.step_blindly(task, Touch::Join),
                         Some(touch) => self.step_blindly(task, touch),
                         None => None,
                     };
                     match done {
                         None => return self.proceed(task),
-                        Some(Touch::Exit) if !self.can_toss() => return self.schedule_next(),
                         Some(Touch::Exit) => self.toss_again(),
                         Some(_) => Ok(task),
                     }
@@ -173,16 +229,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         Some(touch)
     }
 
-    /// Whether somebody can run, and may be drawn blindly.
-    #[inline(always)]
-    fn can_toss(&self) -> bool {
-        self.is_blind() && self.world.enabled_tasks().low() != 0
-    }
-
-    /// As [`Engine::schedule_next`], if that can be done blindly by a toss.
+    /// As [`Engine::schedule_next`], by a toss where that can be.
     #[inline]
     pub(crate) fn next_as_can_be(&mut self) -> Next {
-        if !self.can_toss() {
+        if !self.is_blind() {
             return self.schedule_next();
         }
         self.quiet = 0;
@@ -196,13 +246,20 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     // Once in the loop that it is for, where it is no more frequent than all the rest.
     #[inline(never)]
     fn toss_again(&mut self) -> Result<TaskId, Halt> {
-        self.toss_among::<false>(self.world.enabled_tasks().low())
+        let enabled = self.world.enabled_tasks().low();
+        if enabled == 0 || !self.has_few() {
+            Err(Halt::Nobody)
+        } else if self.is_blind() {
+            self.toss_among::<false>(enabled, true)
+        } else {
+            self.pick_among(enabled)
+        }
     }
 
     /// As [`Engine::schedule_next`], where these can run.
     #[inline(always)]
     pub(crate) fn next_blindly(&mut self, enabled: u64) -> Next {
-        match self.toss_among::<false>(enabled) {
+        match self.toss_among::<false>(enabled, false) {
             Ok(task) => Next::Run(task),
             Err(halt) => self.go_on_after(halt),
         }

@@ -9,11 +9,17 @@ use alloc::vec::Vec;
 use raddle_model::{Analysis, Divergence, Failure, FailureKind, Policy, TaskId, Verdict};
 
 impl<P: Policy, A: Analysis> Engine<P, A> {
+    /// Whether the run has finished and was to repeat no other, so that [`Engine::close`] has nothing to say.
+    #[inline]
+    pub fn has_just_finished(&self) -> bool {
+        !self.repeats && matches!(self.verdict, Some(Verdict::Finished))
+    }
+
     /// The run is over: compares it with the schedule that it was to repeat, if there is one, and
     /// says how it ended. A front end calls this once, with the fingerprint that it has computed
     /// (0 if it has none); without it the last events of a replay go unchecked.
     pub fn close(&mut self, fingerprint: u128) -> Verdict {
-        if !self.repeats && matches!(self.verdict, Some(Verdict::Finished)) {
+        if self.has_just_finished() {
             return Verdict::Finished;
         }
         let verdict = self.verdict.clone();

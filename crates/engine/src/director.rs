@@ -19,8 +19,7 @@ use raddle_model::objects::State;
 use raddle_model::world::Life;
 use raddle_model::{
     Analysis, Choice, Decision, Divergence, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op, Outcome,
-    Pick, Plan, PointSet, Policy, Schedule, SiteId, SpinMode, Tail, TaskId, TaskSet, TimeMode, Touch, Trace,
-    Verdict, View, World,
+    Pick, PointSet, Policy, Schedule, SiteId, TaskId, TaskSet, TimeMode, Touch, Trace, Verdict, View, World,
 };
 
 /// Who goes on.
@@ -61,6 +60,8 @@ pub struct Engine<P, A> {
     // The same while there are few tasks, and for the blind way.
     pub(crate) few_until: u64,
     pub(crate) blind_until: u64,
+    // Whether the last run has finished, was none of a search, and nothing unusual was going on then.
+    pub(crate) ended_calmly: bool,
     // Whether the plan is to repeat a whole run.
     pub(crate) repeats: bool,
     // What the repeated run must have; 0 if nobody knows.
@@ -94,37 +95,12 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             calm_until: 0,
             few_until: 0,
             blind_until: 0,
+            ended_calmly: false,
             repeats: false,
             fingerprint: 0,
             search: Search::default(),
             rote: Box::default(),
         }
-    }
-
-    /// Begins a run in which main runs up to its first operation. The policy must be the plan's.
-    /// `record` asks for a schedule that can be checked.
-    pub fn begin(&mut self, plan: &Plan, record: bool) {
-        if self.points != plan.points {
-            self.points = plan.points.clone();
-        }
-        self.world.begin(plan.spurious_max);
-        self.analysis.begin();
-        self.time.begin();
-        self.time_mode = plan.time;
-        self.spin.begin(plan.spin == SpinMode::Park);
-        self.check.begin(record, &plan.prefix.checks);
-        self.decisions.begin();
-        self.current = None;
-        self.steps = 0;
-        self.steps_max = plan.steps_max;
-        self.verdict = None;
-        self.saw_try = false;
-        self.quiet = 0;
-        self.repeats = plan.tail == Tail::None;
-        self.fingerprint = plan.prefix.fingerprint;
-        self.search.begin(&plan.tail, &mut self.world);
-        self.rote.begin(plan, self.analysis.can_keep());
-        self.look_around();
     }
 
     /// Tasks that look at the same so often are not held back yet: they may do something else after a few looks.
@@ -585,8 +561,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.fail(Failure { kind: FailureKind::Misuse, message, tasks, sites });
     }
 
+    #[inline]
     pub(crate) fn finished(&mut self) {
         match self.policy.finished(self.steps) {
+            Ok(()) if !self.search.is_active() => self.verdict = Some(Verdict::Finished),
             Ok(()) => self.verdict = Some(self.search.verdict()),
             Err(mut divergence) => {
                 divergence.step = self.steps;

@@ -6,6 +6,8 @@
 
 extern crate alloc;
 
+mod aside;
+mod begin;
 mod blind;
 mod check;
 mod close;

@@ -87,6 +87,15 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         }
     }
 
+    /// The same, if nothing unusual goes on, there are few tasks and it can do that. Otherwise nothing has happened.
+    #[inline(always)]
+    pub fn announce_at_once(&mut self, task: TaskId, plain: Plain) -> bool {
+        if self.steps >= self.few_until || self.rote.is_on() || !self.world.can(task, plain) {
+            return false;
+        }
+        self.world.announce_plain::<true>(task, plain)
+    }
+
     /// Makes a task, which is no scheduling point. It must run to its first operation next.
     #[inline]
     pub fn spawn(&mut self, parent: TaskId, site: SiteId) -> TaskId {
@@ -112,9 +121,15 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::arrive`], for a task's last operation.
     #[inline]
     pub fn arrive_at_exit(&mut self, task: TaskId, site: SiteId) -> Next {
-        let object = self.world.task(task).object;
-        let plain = Plain { kind: Kind::Exit, touch: Touch::Exit, order: Order::SeqCst, object, site };
+        let plain = self.exit_of(task, site);
         if self.is_blind() { self.arrive_blindly(task, plain) } else { self.arrive_in_writing(task, plain) }
+    }
+
+    /// A task's last operation.
+    #[inline(always)]
+    pub(crate) fn exit_of(&self, task: TaskId, site: SiteId) -> Plain {
+        let object = self.world.task(task).object;
+        Plain { kind: Kind::Exit, touch: Touch::Exit, order: Order::SeqCst, object, site }
     }
 
     /// As [`Engine::arrive`], for the end of the process.
@@ -128,12 +143,16 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             return self.arrive_with_care(task, Op::new(Kind::End, ObjectId::NONE, site));
         }
         self.goes_on(task);
-        let event = self.world.perform_end(task, site);
+        self.world.perform_end(task);
         self.steps += 1;
-        self.search.event(&event);
-        self.analysis.event(&event, &self.world);
+        if self.search.is_active() {
+            self.search.event(&self.world.ended(task, site));
+        }
+        self.analysis.ended(task, site, &self.world);
         self.finished();
-        self.look_around();
+        self.ended_calmly = self.has_just_finished() && !self.search.is_active();
+        // As a look around would find: the run is over.
+        (self.calm_until, self.few_until, self.blind_until) = (0, 0, 0);
         Next::Over
     }
 
@@ -168,7 +187,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// As [`Engine::schedule_next`], where somebody can run.
     #[inline(always)]
-    fn next_at_once(&mut self) -> Next {
+    pub(crate) fn next_at_once(&mut self) -> Next {
         let enabled = self.world.enabled_tasks();
         self.search.point(self.steps, enabled, &self.world);
         let view = View { step: self.steps, current: self.current, enabled, world: &self.world };

@@ -122,6 +122,14 @@ pub trait Policy {
         false
     }
 
+    /// As [`Policy::pick`] where these can run, one bit each, and there are no more than 64 tasks, if the policy has a short
+    /// way for it. Otherwise it must be asked in the other way next.
+    #[inline]
+    fn pick_at_once(&mut self, enabled: u64, world: &World) -> Option<TaskId> {
+        let _ = (enabled, world);
+        None
+    }
+
     /// Whether this policy looks at nothing but who can run, from here on: then [`Policy::draw`] is as
     /// good as [`Policy::pick`].
     #[inline]
@@ -184,6 +192,10 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     #[inline]
     fn stays_at_once(&mut self, task: TaskId, others: u64, tasks: usize) -> bool {
         (**self).stays_at_once(task, others, tasks)
+    }
+    #[inline]
+    fn pick_at_once(&mut self, enabled: u64, world: &World) -> Option<TaskId> {
+        (**self).pick_at_once(enabled, world)
     }
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {
         (**self).choose(choice)

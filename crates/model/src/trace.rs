@@ -112,6 +112,11 @@ pub trait Analysis {
     fn spawned(&mut self, task: TaskId, child: TaskId, site: SiteId, world: &World) {
         self.event(&world.spawned(task, child, site), world);
     }
+    /// The same for a task that has ended the process, whose event is [`World::ended`].
+    #[inline]
+    fn ended(&mut self, task: TaskId, site: SiteId, world: &World) {
+        self.event(&world.ended(task, site), world);
+    }
     /// Whether [`Analysis::keep`] may be asked now.
     fn can_keep(&self) -> bool {
         false

@@ -73,6 +73,14 @@ pub struct Task {
 }
 
 impl Task {
+    /// The name of its next child, and which one that is.
+    #[inline]
+    fn next_child(&mut self) -> (u64, u32) {
+        let index = self.children;
+        self.children += 1;
+        (hash::mix(self.name, u64::from(index) + 1), index)
+    }
+
     /// One that has done nothing yet.
     const NEW: Task = Task {
         op: Op::new(Kind::Yield, ObjectId::NONE, SiteId::UNKNOWN),
@@ -112,13 +120,19 @@ pub struct World {
 impl World {
     /// Starts anew with the main task only, keeping memory.
     pub fn begin(&mut self, spurious_max: u32) {
+        self.spurious_max = spurious_max;
+        self.first_states.clear();
+        self.remembers = false;
+        self.begin_again();
+    }
+
+    /// The same once more, if nobody has asked what objects were at first.
+    pub fn begin_again(&mut self) {
+        debug_assert!(!self.remembers, "raddle bug: what objects were at first is forgotten");
         self.tasks.clear();
         self.objects.clear();
         self.enabled.clear();
         self.live.clear();
-        self.spurious_max = spurious_max;
-        self.first_states.clear();
-        self.remembers = false;
         self.add_task(None, SiteId::UNKNOWN);
     }
 
@@ -157,17 +171,18 @@ impl World {
 
     #[inline]
     fn add_task(&mut self, parent: Option<TaskId>, site: SiteId) -> TaskId {
-        let task = TaskId(self.tasks.len() as u32);
-        let object = self.create(State::Task { task, exited: false }, site);
         let (name, spawn_index) = match parent {
             None => (hash::mix(0, 0), 0),
-            Some(parent) => {
-                let parent = &mut self.tasks[parent.index()];
-                let index = parent.children;
-                parent.children += 1;
-                (hash::mix(parent.name, u64::from(index) + 1), index)
-            }
+            Some(parent) => self.tasks[parent.index()].next_child(),
         };
+        self.push_task(parent, name, spawn_index, site)
+    }
+
+    /// A new task of this name, which is this child of its parent.
+    #[inline]
+    fn push_task(&mut self, parent: Option<TaskId>, name: u64, spawn_index: u32, site: SiteId) -> TaskId {
+        let task = TaskId(self.tasks.len() as u32);
+        let object = self.create(State::Task { task, exited: false }, site);
         // Made of a constant, and then changed where it stays: to put it together elsewhere and move it takes longer.
         self.tasks.push(Task::NEW);
         let entry = self.tasks.last_mut().expect("just pushed");

@@ -195,6 +195,28 @@ impl<D: Dice> Pct<D> {
         true
     }
 
+    /// What has happened since the last step: new tasks, and whatever is due.
+    #[inline]
+    fn catch_up(&mut self, tasks: usize) {
+        if self.tasks < tasks {
+            self.welcome(tasks);
+        }
+        if self.step >= self.due {
+            self.after_step();
+        }
+    }
+
+    /// The highest of those that can run goes on. Whether it is the only one.
+    #[inline]
+    fn take_step(&mut self, task: TaskId, alone: bool) {
+        self.step += 1;
+        if self.last != Some(task) || alone {
+            self.row_begin = self.step;
+        }
+        self.last = Some(task);
+        self.knows_above = true;
+    }
+
     /// Steps in a row after which a task falls.
     fn row_max(&self) -> u64 {
         2 * u64::from(self.length) + 1_000
@@ -220,23 +242,34 @@ impl<D: Dice> Pct<D> {
 
 impl<D: Dice> Policy for Pct<D> {
     fn pick(&mut self, view: &View<'_>) -> Pick {
-        if self.tasks < view.world.tasks().len() {
-            self.welcome(view.world.tasks().len());
-        }
-        if self.step >= self.due {
-            self.after_step();
-        }
+        self.catch_up(view.world.tasks().len());
         let mut task = self.highest(view);
         while view.enabled.several() && self.gives_way(view, task) {
             task = self.highest(view);
         }
-        self.step += 1;
-        if self.last != Some(task) || !view.enabled.several() {
-            self.row_begin = self.step;
-        }
-        self.last = Some(task);
-        self.knows_above = true;
+        self.take_step(task, !view.enabled.several());
         Pick::Run(task)
+    }
+
+    /// The same, unless somebody may have to give way.
+    #[inline]
+    fn pick_at_once(&mut self, enabled: u64, world: &World) -> Option<TaskId> {
+        self.catch_up(world.tasks().len());
+        self.above.clear();
+        let able = |task: TaskId| enabled >> (task.0 & 63) & 1 == 1;
+        let above = &mut self.above;
+        let mut places = self.order.iter().map(|place| place.task);
+        let task = places.find(|&task| {
+            let found = able(task);
+            if !found {
+                above.insert_to::<true>(task);
+            }
+            found
+        })?;
+        // Only what is not plain gives way.
+        world.task(task).touch?;
+        self.take_step(task, enabled & (enabled - 1) == 0);
+        Some(task)
     }
 
     /// The last task goes on if nothing is due and nobody above it can run.

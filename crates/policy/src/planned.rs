@@ -186,6 +186,14 @@ impl Policy for Planned {
         }
     }
 
+    #[inline(always)]
+    fn pick_at_once(&mut self, enabled: u64, world: &World) -> Option<TaskId> {
+        match &mut self.tail {
+            AnyTail::Pct(pct) if self.position >= self.prefix.len() => pct.pick_at_once(enabled, world),
+            _ => None,
+        }
+    }
+
     #[inline]
     fn is_blind(&self) -> bool {
         matches!(self.tail, AnyTail::Random) && self.position >= self.prefix.len()

@@ -148,3 +148,35 @@ fn a_sampled_run_is_the_recorded_one() {
         "{failed} of {compared} failed"
     );
 }
+
+/// A run begins with what the one before it has left of itself, but for its names and panics.
+#[test]
+fn what_a_run_leaves_is_gone_in_the_next() {
+    let body = || {
+        let value = Arc::new(AtomicU64::new(0));
+        let other = value.clone();
+        let adder = thread::spawn(move || (0..2).for_each(|_| _ = other.fetch_add(1, Ordering::SeqCst)));
+        // Nobody waits for it: its panic is the run's.
+        let looks = move || assert_ne!(value.load(Ordering::SeqCst), 1, "looked in between");
+        let looker = thread::Builder::new().name(String::from("looker")).spawn(looks).expect("a thread");
+        adder.join().expect("no panic");
+        while !looker.is_finished() {
+            thread::yield_now();
+        }
+    };
+    let mut target = LibraryTarget::new(Arc::new(body), Duration::from_secs(5));
+    for tail in [Tail::Random, Tail::Pct { depth: 3, length: 10 }] {
+        let plan = Plan::new(7, tail);
+        let mut digests = Digests::default();
+        target.sample(&plan, 0..60, &mut digests).expect("runs");
+        let failed = |digest: &Digest| digest.verdict != raddle_model::Verdict::Finished;
+        let followed = |pair: &[Digest]| failed(&pair[0]) && !failed(&pair[1]);
+        assert!(digests.0.windows(2).any(followed), "{:?}", plan.tail);
+        for sampled in digests.0 {
+            let run = target.run(&Plan { seed: sampled.seed, ..plan.clone() }).expect("a run");
+            assert_eq!(run.digest.verdict, sampled.verdict);
+            assert_eq!(run.digest.fingerprint, sampled.fingerprint);
+            assert_eq!(run.tasks[2], "main/1 (looker)");
+        }
+    }
+}

@@ -23,21 +23,25 @@ impl World {
         self.enabled.set_low(enabled);
     }
 
-    /// The task does the plain operation that it was about to do, which changes or takes something. Those who can run
+    /// The task does the plain operation that it was about to do, which gives nothing back. Those who can run
     /// are `others` from now on, unless that changes it. Nothing has happened if it does not succeed.
     #[inline(always)]
     pub fn step_low(&mut self, task: TaskId, touch: Touch, others: u64) -> Option<PlainEvent> {
-        debug_assert!(matches!(touch, Touch::Write | Touch::Take));
+        debug_assert!(touch != Touch::Give, "raddle bug: what is given back at a point goes the long way");
         let entry = &mut self.tasks[task.index()];
         debug_assert!(entry.touch == Some(touch), "raddle bug: a step that was not announced");
         let object = entry.op.object;
         let mut able = TaskSet::of_low(others);
         happen::<true>(&mut self.objects[object.index()], &mut able, task, touch)?;
         self.enabled.set_low(able.low());
-        entry.life = Life::Running;
+        entry.life = if touch == Touch::Exit { Life::Exited } else { Life::Running };
         entry.touch = None;
         let Op { kind, order, site, .. } = entry.op;
-        Some(entry.plain_event(task, Plain { kind, touch, order, object, site }))
+        let event = entry.plain_event(task, Plain { kind, touch, order, object, site });
+        if touch == Touch::Exit {
+            self.live.remove_from::<true>(task);
+        }
+        Some(event)
     }
 
     /// What a task has just done after it had announced it, if that was plain and succeeded.

@@ -113,10 +113,9 @@ impl World {
     /// The same without its event. Which task was made.
     #[inline]
     pub fn perform_spawn_only(&mut self, parent: TaskId, site: SiteId) -> TaskId {
-        let child = self.add_task(Some(parent), site);
-        let op = Op::new(Kind::Spawn, ObjectId::NONE, site);
-        self.perform_at_once(parent, op, Outcome::Spawned(child));
-        child
+        let child = TaskId(self.tasks.len() as u32);
+        let (name, index) = self.perform_at_once(parent, Outcome::Spawned(child)).next_child();
+        self.push_task(Some(parent), name, index, site)
     }
 
     /// The event of a task that has just made another.
@@ -127,19 +126,24 @@ impl World {
 
     /// A running task ends the process without announcing it. As above, [`Task::op`] does not tell of it.
     #[inline]
-    pub fn perform_end(&mut self, task: TaskId, site: SiteId) -> Event {
-        self.perform_at_once(task, Op::new(Kind::End, ObjectId::NONE, site), Outcome::Done)
+    pub fn perform_end(&mut self, task: TaskId) {
+        self.perform_at_once(task, Outcome::Done);
+    }
+
+    /// The event of a task that has just done so.
+    pub fn ended(&self, task: TaskId, site: SiteId) -> Event {
+        let op = Op::new(Kind::End, ObjectId::NONE, site);
+        Event { task, index: self.task(task).events - 1, op, outcome: Outcome::Done }
     }
 
     #[inline]
-    fn perform_at_once(&mut self, task: TaskId, op: Op, outcome: Outcome) -> Event {
+    fn perform_at_once(&mut self, task: TaskId, outcome: Outcome) -> &mut Task {
         let entry = &mut self.tasks[task.index()];
         assert!(entry.life == Life::Running, "raddle bug: a task that is about to do one thing does another");
-        let index = entry.events;
-        entry.events = index + 1;
+        entry.events += 1;
         entry.outcome = outcome;
         entry.looks = 0;
-        Event { task, index, op, outcome }
+        entry
     }
 
     /// Whether whoever owns what a task waits for, which cannot do a plain operation on it, can go on itself. Then

@@ -65,17 +65,20 @@ impl Rt {
         self.arrive_quietly(Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site })
     }
 
-    fn give_blindly(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+    /// The same in runs that have a short way.
+    fn give_at_once(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
         let run = unsafe { &mut *self.0 };
         let plain = Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site };
-        if !run.engine.is_blind() || run.engine.is_point_at(plain.kind, site) {
+        if !run.engine.has_few() || run.engine.is_point_at(plain.kind, site) {
             return self.give(plain.kind, order, object, site);
         }
-        run.beat_at(site);
-        match run.engine.give(run.running, plain) {
+        let me = run.running;
+        run.heart.at(me, site);
+        run.heart.beat();
+        match run.engine.give(me, plain) {
             Ok(()) => Way::NONE,
-            Err(true) => run.go_on_slowly(true, plain.kind, order, object, site),
+            Err(true) => run.go_on_told(plain.kind, order, object, site),
             Err(false) => self.give(plain.kind, order, object, site),
         }
     }
@@ -128,6 +131,31 @@ impl Rt {
 
     /// A point of a task that was just made: others see what it is about to do before anybody goes on.
     /// Or one of a run whose operations take a way of their own.
+    #[inline(always)]
+    fn begin_with(self, plain: Plain) -> Way {
+        // SAFETY: as in `with`, of which this is a part that must not be called out of line.
+        let run = unsafe { &mut *self.0 };
+        let Plain { kind, order, object, site, .. } = plain;
+        if run.unusual || !run.engine.announce_at_once(run.running, plain) {
+            return self.arrive_first(kind, order, object, site);
+        }
+        run.beat_at(site);
+        run.go_back_to_maker()
+    }
+
+    fn read_first(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.begin_with(Plain { kind, touch: Touch::Read, order, object, site })
+    }
+
+    fn write_first(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.begin_with(Plain { kind, touch: Touch::Write, order, object, site })
+    }
+
+    fn take_first(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.begin_with(Plain { kind: Kind::Lock, touch: Touch::Take, order, object, site })
+    }
+
+    /// The same for all others, and with everything that is seldom.
     #[inline(never)]
     fn arrive_first(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
         let plain = plain(kind, order, object, site);
@@ -203,7 +231,9 @@ impl Rt {
         }
     }
 
+    // Never part of its caller, which would have to save all registers for it.
     #[cold]
+    #[inline(never)]
     fn wait_elsewhere(self, way: Way) {
         self.wait(way);
     }
@@ -284,6 +314,8 @@ pub(crate) struct Calls {
     take: Call,
     join: Call,
     give: Call,
+    /// The end of the running task: where to switch to.
+    pub(super) exit: fn(&mut Run) -> *const Context,
 }
 
 /// The ways of plain operations that are points, as parameters of what they call: nothing else is compiled in.
@@ -303,20 +335,29 @@ impl Calls {
             take: Rt::take::<WAY>,
             join: Rt::join::<WAY>,
             give: Rt::give,
+            exit: Run::exit,
         }
     }
 
     const fn all(call: Call) -> Calls {
-        Calls { read: call, write: call, take: call, join: call, give: call }
+        Calls { read: call, write: call, take: call, join: call, give: call, exit: Run::exit }
     }
 
     pub(crate) const SAMPLED: Calls = Calls::usual::<SAMPLED>();
-    pub(crate) const BLIND: Calls = Calls { give: Rt::give_blindly, ..Calls::usual::<BLIND>() };
-    pub(crate) const STAYING: Calls = Calls::usual::<STAYING>();
+    pub(crate) const BLIND: Calls =
+        Calls { give: Rt::give_at_once, exit: Run::exit_blindly, ..Calls::usual::<BLIND>() };
+    pub(crate) const STAYING: Calls =
+        Calls { give: Rt::give_at_once, exit: Run::exit_aside, ..Calls::usual::<STAYING>() };
     pub(crate) const SEARCHED: Calls = Calls::usual::<SEARCHED>();
     pub(crate) const LED: Calls = Calls::all(Rt::go_by_rote);
     /// Those of a task that was just made, and of runs that are unusual.
-    pub(crate) const FIRST: Calls = Calls { give: Rt::give, ..Calls::all(Rt::arrive_first) };
+    pub(crate) const FIRST: Calls = Calls {
+        read: Rt::read_first,
+        write: Rt::write_first,
+        take: Rt::take_first,
+        give: Rt::give,
+        ..Calls::all(Rt::arrive_first)
+    };
 
     /// Those of a run that goes its usual way.
     fn of(engine: &Engine<Planned, Watch>) -> &'static Calls {
@@ -362,8 +403,10 @@ impl Run {
     /// The running task is at a point: whose turn is it?
     #[inline(always)]
     fn turn<const WAY: u8>(&mut self, plain: Plain) -> Way {
-        self.beat_at(plain.site);
+        // Read once: what is written in between might be the same place, for all that a compiler knows.
         let me = self.running;
+        self.heart.at(me, plain.site);
+        self.heart.beat();
         if WAY == BLIND {
             if !self.engine.is_blind() {
                 return self.turn_with_eyes_open(plain.kind, plain.order, plain.object, plain.site);
@@ -377,9 +420,8 @@ impl Run {
         if WAY == STAYING {
             return match self.engine.stay_at_once(me, plain) {
                 Ok(()) => Way::NONE,
-                Err(happened) => {
-                    self.go_on_slowly(happened, plain.kind, plain.order, plain.object, plain.site)
-                }
+                Err(true) => self.go_on_told(plain.kind, plain.order, plain.object, plain.site),
+                Err(false) => self.turn_aside(plain.kind, plain.touch, plain.order, plain.object, plain.site),
             };
         }
         let next = if WAY == SEARCHED {
@@ -390,21 +432,57 @@ impl Run {
         if next == Next::Run(me) { Way::NONE } else { self.hand_over(next) }
     }
 
-    /// A task that goes on where that has happened and was not told, or whose turn it may not be.
+    /// A task that goes on where that has happened and was not told.
     #[inline(never)]
-    fn go_on_slowly(
-        &mut self,
-        happened: bool,
-        kind: Kind,
-        order: Order,
-        object: ObjectId,
-        site: SiteId,
-    ) -> Way {
-        if !happened {
-            return self.turn_with_eyes_open(kind, order, object, site);
-        }
+    fn go_on_told(&mut self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
         self.engine.tell(self.running, plain(kind, order, object, site));
         Way::NONE
+    }
+
+    /// A task whose turn it may not be.
+    #[inline(never)]
+    fn turn_aside(&mut self, kind: Kind, touch: Touch, order: Order, object: ObjectId, site: SiteId) -> Way {
+        if !self.engine.has_few() {
+            return self.turn_with_eyes_open(kind, order, object, site);
+        }
+        match self.engine.arrive_aside(self.running, Plain { kind, touch, order, object, site }) {
+            Ok(task) => self.hand_over(Next::Run(task)),
+            Err(halt) => self.hand_over_after(halt),
+        }
+    }
+
+    /// The running task is at its last operation: who goes on.
+    fn exit(&mut self) -> *const Context {
+        let me = self.running;
+        if self.maker.is_some()
+            && let Some(maker) = self.take_maker()
+        {
+            let object = self.engine.world().task(me).object;
+            self.engine.announce(me, Op::new(Kind::Exit, object, SiteId::UNKNOWN));
+            return self.go(maker);
+        }
+        let next = self.engine.arrive_at_exit(me, SiteId::UNKNOWN);
+        self.go_on(next)
+    }
+
+    fn exit_blindly(&mut self) -> *const Context {
+        if !self.engine.is_blind() {
+            return self.exit();
+        }
+        match self.engine.toss_at_exit(self.running, SiteId::UNKNOWN) {
+            Ok(task) => self.go(task),
+            Err(halt) => self.hand_over_after(halt).to,
+        }
+    }
+
+    fn exit_aside(&mut self) -> *const Context {
+        if !self.engine.has_few() {
+            return self.exit();
+        }
+        match self.engine.exit_aside(self.running, SiteId::UNKNOWN) {
+            Ok(task) => self.go(task),
+            Err(halt) => self.hand_over_after(halt).to,
+        }
     }
 
     /// The rest of a toss that was not all.

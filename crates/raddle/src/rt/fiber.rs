@@ -55,15 +55,15 @@ impl Fiber {
         }
     }
 
-    /// What is seldom there.
-    #[cold]
-    fn forget(&mut self) {
+    /// What is seldom there, and stays until another run begins.
+    pub(super) fn forget(&mut self) {
         self.name = None;
         self.panic = None;
         self.earlier_panic = None;
     }
 
-    /// Prepares for a task that will run `body` on the context's stack, and go on in the end with what that says.
+    /// Prepares for a task that will run `body` on the context's stack, and go on in the end with what that says. Before
+    /// that it must call [`super::Run::ends`].
     ///
     /// # Safety
     /// What `body` borrows must outlive the fiber: until it has returned, was unwound or abandoned.
@@ -73,27 +73,13 @@ impl Fiber {
     where
         F: FnOnce(Rt) -> *const Context,
     {
-        debug_assert!(!self.alive && self.locals.is_empty());
+        debug_assert!(!self.alive && self.locals.is_empty() && self.panic.is_none() && self.name.is_none());
         self.alive = true;
-        if self.name.is_some() || self.panic.is_some() || self.earlier_panic.is_some() {
-            self.forget();
-        }
         self.joined = false;
         self.unwinding = false;
         self.late_operations = 0;
-        let entry = move || {
-            let task = rt.running();
-            let next = body(rt);
-            rt.with(|run| {
-                run.fibers[task.index()].alive = false;
-                run.alive -= 1;
-                // Not the stack itself: it is in use for a few instructions more.
-                run.ended.push(task);
-            });
-            next
-        };
         // SAFETY: the caller promises that the borrows outlive the fiber; fibers are boxed.
-        unsafe { self.context.begin(entry) };
+        unsafe { self.context.begin(move || body(rt)) };
     }
 }
 

@@ -2,6 +2,7 @@
 //! carrier after the other, before any of them begins: so it is known whose word to wait for next,
 //! and what came of the runs is told in their order, whoever was faster.
 
+use super::told::{Brief, Told};
 use raddle_explore::target::Digest;
 use std::ops::Range;
 
@@ -75,17 +76,25 @@ impl Share {
 }
 
 /// What has come back from one carrier and was not yet told.
-#[derive(Default, Debug)]
+#[derive(Debug)]
 pub(super) struct Pending {
-    chunk: Vec<Digest>,
+    chunk: Vec<Told>,
     next: usize,
+    /// What a brief is written into.
+    digest: Digest,
     /// A run that hung, while what came of the runs before it was lost with the carrier.
     pub(super) hung: Option<Digest>,
 }
 
+impl Default for Pending {
+    fn default() -> Pending {
+        Pending { chunk: Vec::new(), next: 0, digest: Brief::BLANK, hung: None }
+    }
+}
+
 impl Pending {
     /// The carrier has sent more; the rest of what it sent before has been told.
-    pub(super) fn refill(&mut self, chunk: Vec<Digest>) {
+    pub(super) fn refill(&mut self, chunk: Vec<Told>) {
         debug_assert!(self.next == self.chunk.len());
         self.chunk = chunk;
         self.next = 0;
@@ -93,9 +102,15 @@ impl Pending {
 
     /// The next run, if it has come back.
     pub(super) fn next(&mut self) -> Option<&Digest> {
-        let digest = self.chunk.get(self.next)?;
+        let told = self.chunk.get(self.next)?;
         self.next += 1;
-        Some(digest)
+        Some(match told {
+            Told::Brief(brief) => {
+                brief.write(&mut self.digest);
+                &self.digest
+            }
+            Told::Whole(digest) => digest,
+        })
     }
 }
 

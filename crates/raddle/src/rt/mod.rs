@@ -6,6 +6,7 @@ mod arrive;
 pub(crate) mod callers;
 pub(crate) mod carrier;
 pub(crate) mod fiber;
+mod heart;
 mod image;
 mod jobs;
 pub(crate) mod panics;
@@ -15,6 +16,7 @@ pub(crate) mod site;
 pub(crate) mod slot;
 pub(crate) mod statics;
 mod switch;
+mod told;
 pub(crate) mod watch;
 mod worker;
 
@@ -22,6 +24,7 @@ use crate::thread::Room;
 use arrive::Calls;
 use corosensei::stack::DefaultStack;
 use fiber::Fiber;
+pub(crate) use heart::Heart;
 use panics::{Panic, RunOver};
 use raddle_engine::{Engine, Next};
 use raddle_model::{Failure, FailureKind, Kind, ObjectId, Op, Outcome, SiteId, TaskId, Verdict};
@@ -32,65 +35,11 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use switch::{Context, switch};
 use watch::Watch;
 
 /// Operations that a task may do after its run is over, before it is given up.
 const LATE_OPERATIONS_MAX: u32 = 10_000;
-
-/// A sign of life, read by the thread that waits for the carrier.
-#[derive(Default, Debug)]
-pub(crate) struct Heart {
-    /// Grows with every operation.
-    pub(crate) beats: AtomicU64,
-    /// Number of the run that is going on.
-    pub(crate) run: AtomicU64,
-    /// Task that is running.
-    task: AtomicU32,
-    /// Where each of the first tasks was last.
-    sites: Sites,
-    /// The same for the one of all others that was anywhere last: a task in the upper half and its site in the lower.
-    beyond: AtomicU64,
-}
-
-#[derive(Debug)]
-struct Sites([AtomicU32; 256]);
-
-impl Default for Sites {
-    fn default() -> Sites {
-        Sites([const { AtomicU32::new(0) }; 256])
-    }
-}
-
-impl Heart {
-    /// Where a task is.
-    #[inline(always)]
-    fn at(&self, task: TaskId, site: SiteId) {
-        match self.sites.0.get(task.index()) {
-            Some(place) => place.store(site.0, Ordering::Relaxed),
-            None => self.beyond.store(u64::from(task.0) << 32 | u64::from(site.0), Ordering::Relaxed),
-        }
-    }
-
-    /// A sign of life.
-    #[inline(always)]
-    pub(crate) fn beat(&self) {
-        // Nobody else writes it, so this need not be one indivisible step.
-        self.beats.store(self.beats.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-    }
-
-    /// Who is running, and where it was last if that is known.
-    pub(crate) fn running(&self) -> (TaskId, SiteId) {
-        let task = TaskId(self.task.load(Ordering::Relaxed));
-        if let Some(place) = self.sites.0.get(task.index()) {
-            return (task, SiteId(place.load(Ordering::Relaxed)));
-        }
-        let last = self.beyond.load(Ordering::Relaxed);
-        let known = last >> 32 == u64::from(task.0);
-        (task, if known { SiteId(last as u32) } else { SiteId::UNKNOWN })
-    }
-}
 
 /// The state of one carrier: used for one run after the other.
 pub(crate) struct Run {
@@ -135,6 +84,8 @@ pub(crate) struct Run {
     pub(crate) ended: Vec<TaskId>,
     /// Whether a stack was used again in this run.
     pub(crate) moved_stacks: bool,
+    /// Whether a task of this run has a name or has panicked: something is to be forgotten when the next one begins.
+    pub(crate) untidy: bool,
     /// Tasks that were given up without unwinding.
     pub(crate) leaked: u64,
     pub(crate) heart: Arc<Heart>,
@@ -250,35 +201,50 @@ impl Rt {
         })
     }
 
-    /// Makes a task that runs `body`, and lets it run to its first operation.
-    ///
-    /// # Safety
-    /// What `body` borrows must outlive the task. It must not unwind.
+    /// Makes a task, and finds out where it will live. [`Rt::start`] comes next.
     #[inline(always)]
-    pub(crate) unsafe fn spawn<F>(self, name: Option<Arc<str>>, site: SiteId, body: F) -> TaskId
-    where
-        F: FnOnce() -> std::thread::Result<()>,
-    {
+    pub(crate) fn prepare(self, site: SiteId) -> (TaskId, *mut Fiber) {
         if self.ending() {
             self.arrive_late(Op::new(Kind::Spawn, ObjectId::NONE, site));
             self.give_up();
         }
         let task = self.make(site);
+        (task, self.with(|run| run.place(task)))
+    }
+
+    /// Lets a task that was just prepared run `body` to its first operation.
+    ///
+    /// # Safety
+    /// What `body` borrows must outlive the task. It must not unwind.
+    // Nothing that may unwind comes before `body` is written to its stack: then it need not be anywhere else.
+    #[inline(always)]
+    pub(crate) unsafe fn start<F>(
+        self,
+        (task, fiber): (TaskId, *mut Fiber),
+        name: Option<Arc<str>>,
+        site: SiteId,
+        body: F,
+    ) where
+        F: FnOnce() -> std::thread::Result<()>,
+    {
         let (before, here, child) = self.with(|run| {
-            // SAFETY: passed on to the caller.
-            unsafe { run.begin(self, task, move |rt| rt.task(Kind::Exit, body)) };
-            if name.is_some() {
-                run.fibers[task.index()].name = name;
-            }
+            // SAFETY: fibers are boxed, and this one is not in use. The rest is passed on to the caller.
+            let child = unsafe {
+                run.begin_in(self, fiber, move |rt| rt.task(Kind::Exit, body));
+                if name.is_some() {
+                    run.untidy = true;
+                    (*fiber).name = name;
+                }
+                &raw mut (*fiber).context
+            };
             run.heart.at(task, site);
             let before = run.maker;
             run.set_maker(Some(run.running));
-            (before, run.here, run.go(task))
+            (before, run.here, run.go_to(task, child))
         });
         // SAFETY: the child has been begun just now.
         unsafe { switch(here, child) };
         self.with(|run| run.set_maker(before));
-        task
     }
 
     /// Making a task, as an operation of the one that makes it.
@@ -305,16 +271,19 @@ impl Rt {
     #[inline(always)]
     pub(crate) fn task(self, last: Kind, body: impl FnOnce() -> std::thread::Result<()>) -> *const Context {
         let result = body();
-        let me = self.running();
         let done = self.with(|run| {
-            let fiber = &mut run.fibers[me.index()];
+            let fiber = &mut run.fibers[run.running.index()];
             fiber.unwinding = false;
-            result.is_ok() && fiber.locals.is_empty() && !run.ending
+            let done = result.is_ok() && fiber.locals.is_empty() && !run.ending;
+            if done {
+                run.ends();
+            }
+            done
         });
         if !done && let Some(next) = self.end_otherwise(result, last) {
             return next;
         }
-        self.with(|run| if last == Kind::Exit { run.exit(me) } else { run.end(me) })
+        self.with(|run| if last == Kind::Exit { (run.calls.exit)(run) } else { run.end() })
     }
 
     /// The end of a task that has left something, or of a run that is over. Says who goes on, unless that is to be found
@@ -323,7 +292,7 @@ impl Rt {
     fn end_otherwise(self, result: std::thread::Result<()>, last: Kind) -> Option<*const Context> {
         if self.ending() {
             crate::thread::local::destroy(self);
-            return Some(self.with(Run::home));
+            return Some(self.with(Run::end_late));
         }
         let failed = result.is_err();
         debug_assert!(result.is_ok() || last == Kind::End, "raddle bug: a task's own panic was not kept");
@@ -332,8 +301,9 @@ impl Rt {
         }
         crate::thread::local::destroy(self);
         if self.ending() {
-            return Some(self.with(Run::home));
+            return Some(self.with(Run::end_late));
         }
+        self.with(Run::ends);
         // In a search the others go on before the process ends.
         failed.then(|| {
             self.with(|run| {
@@ -378,29 +348,39 @@ impl Run {
     /// The task goes on: where to switch to.
     #[inline(always)]
     pub(crate) fn go(&mut self, task: TaskId) -> *const Context {
+        let context = &raw mut self.fibers[task.index()].context;
+        self.go_to(task, context)
+    }
+
+    /// The same where its context is known.
+    #[inline(always)]
+    fn go_to(&mut self, task: TaskId, context: *mut Context) -> *const Context {
         self.running = task;
-        self.heart.task.store(task.0, Ordering::Relaxed);
-        self.here = &raw mut self.fibers[task.index()].context;
-        self.here
+        self.heart.goes_on(task);
+        self.here = context;
+        context
     }
 
-    /// A task is at its last operation: who goes on.
-    fn exit(&mut self, me: TaskId) -> *const Context {
-        if self.maker.is_some()
-            && let Some(maker) = self.take_maker()
-        {
-            let object = self.engine.world().task(me).object;
-            self.engine.announce(me, Op::new(Kind::Exit, object, SiteId::UNKNOWN));
-            return self.go(maker);
-        }
-        let next = self.engine.arrive_at_exit(me, SiteId::UNKNOWN);
+    /// Main is at its last operation: who goes on.
+    fn end(&mut self) -> *const Context {
+        let next = self.engine.arrive_at_end(self.running, SiteId::UNKNOWN);
         self.go_on(next)
     }
 
-    /// The same for main.
-    fn end(&mut self, me: TaskId) -> *const Context {
-        let next = self.engine.arrive_at_end(me, SiteId::UNKNOWN);
-        self.go_on(next)
+    /// The running task has ended, after the run has: where to switch to.
+    pub(super) fn end_late(&mut self) -> *const Context {
+        self.ends();
+        self.home()
+    }
+
+    /// Nothing is left of the running task but its last operation.
+    #[inline]
+    fn ends(&mut self) {
+        let task = self.running;
+        self.fibers[task.index()].alive = false;
+        self.alive -= 1;
+        // Not the stack itself: it is in use for a few instructions more.
+        self.ended.push(task);
     }
 
     /// The carrier goes on: where to switch to.
@@ -423,18 +403,34 @@ impl Run {
     /// As for [`Fiber::begin`].
     #[inline(always)]
     unsafe fn begin(&mut self, rt: Rt, task: TaskId, body: impl FnOnce(Rt) -> *const Context) {
-        // The stack is that of its like in the run before, if it was left where it is.
-        if self.fibers.get(task.index()).is_none_or(|fiber| !fiber.context.has_stack()) {
-            self.find_stack(task);
+        let fiber = self.place(task);
+        // SAFETY: passed on to the caller.
+        unsafe { self.begin_in(rt, fiber, body) };
+    }
+
+    /// Where a new task will live, with a stack: that of its like in the run before, if it was left where it is.
+    #[inline(always)]
+    fn place(&mut self, task: TaskId) -> *mut Fiber {
+        match self.fibers.get_mut(task.index()) {
+            Some(fiber) if fiber.context.has_stack() => &raw mut **fiber,
+            _ => self.find_stack(task),
         }
+    }
+
+    /// As [`Run::begin`], where the task's place is known.
+    ///
+    /// # Safety
+    /// As there, and the place must be the task's.
+    #[inline(always)]
+    unsafe fn begin_in(&mut self, rt: Rt, fiber: *mut Fiber, body: impl FnOnce(Rt) -> *const Context) {
         self.alive += 1;
         // SAFETY: passed on to the caller.
-        unsafe { self.fibers[task.index()].begin(rt, body) };
+        unsafe { (*fiber).begin(rt, body) };
     }
 
     /// The stack of another that has ended in this run, or a new one, is given to this task.
     #[cold]
-    fn find_stack(&mut self, task: TaskId) {
+    fn find_stack(&mut self, task: TaskId) -> *mut Fiber {
         if self.fibers.len() <= task.index() {
             self.fibers.resize_with(task.index() + 1, Box::default);
         }
@@ -449,7 +445,9 @@ impl Run {
                 "raddle: no memory for another task's stack; fewer tasks, or a higher limit, would help",
             )
         });
-        self.fibers[task.index()].context.give_stack(stack);
+        let fiber = &mut *self.fibers[task.index()];
+        fiber.context.give_stack(stack);
+        fiber
     }
 
     /// The run is over: stacks stay with their tasks' places, unless there are fewer stacks than places.
@@ -459,6 +457,13 @@ impl Run {
             self.moved_stacks = false;
             self.stacks.extend(self.fibers.iter_mut().filter_map(|fiber| fiber.context.take_stack()));
         }
+    }
+
+    /// Forgets the names and panics of an earlier run.
+    #[cold]
+    fn tidy(&mut self) {
+        self.untidy = false;
+        self.fibers.iter_mut().for_each(|fiber| fiber.forget());
     }
 
     /// Main has panicked: the failure is that panic or, if main only passed it on, the first one.
@@ -483,6 +488,9 @@ impl Run {
 
     /// The first that has panicked of all tasks but main: what came later may only be its consequence.
     fn first_panic(&self, counts: impl Fn(&Fiber) -> bool) -> Option<(TaskId, Panic)> {
+        if !self.untidy {
+            return None;
+        }
         let tasks = 1..self.engine.world().tasks().len();
         let found = |i: usize| self.fibers[i].panic.clone().filter(|_| counts(&self.fibers[i]));
         let panics = tasks.filter_map(|i| found(i).map(|panic| (TaskId(i as u32), panic)));
@@ -505,8 +513,11 @@ pub(crate) fn enter<R>(run: &mut Run, inside: impl FnOnce(Rt) -> R) -> R {
     result
 }
 
+/// How a run ended: it has finished, as most do, or this. Boxed, so that it travels in a register.
+pub(crate) type Ended = Result<(), Box<Verdict>>;
+
 /// One run of `body`: from its first operation until nothing of it is left.
-pub(crate) fn drive(rt: Rt, body: &(dyn Fn() + Send + Sync)) -> Verdict {
+pub(crate) fn drive(rt: Rt, body: &(dyn Fn() + Send + Sync)) -> Ended {
     rt.with(|run| {
         run.ending = false;
         run.unusual = run.engine.analysis().hapsets.is_some();
@@ -514,6 +525,9 @@ pub(crate) fn drive(rt: Rt, body: &(dyn Fn() + Send + Sync)) -> Verdict {
         run.find_calls();
         run.running = TaskId::MAIN;
         run.heart.at(TaskId::MAIN, SiteId::UNKNOWN);
+        if run.untidy {
+            run.tidy();
+        }
         let main = move |rt: Rt| rt.task(Kind::End, || catch_unwind(AssertUnwindSafe(body)));
         // SAFETY: `body` outlives this function, which does not return before the fiber is gone.
         unsafe { run.begin(rt, TaskId::MAIN, main) };
@@ -521,14 +535,17 @@ pub(crate) fn drive(rt: Rt, body: &(dyn Fn() + Send + Sync)) -> Verdict {
     rt.visit(TaskId::MAIN);
     clear_away(rt);
     rt.with(|run| {
-        let fingerprint = run.engine.analysis().fingerprint.value();
-        let verdict = run.engine.close(fingerprint);
-        if verdict == Verdict::Finished
-            && let Some((task, panic)) = run.first_panic(|fiber| !fiber.joined)
-        {
-            return Verdict::Failed(panic_failure(task, panic));
+        if !run.engine.has_just_finished() {
+            let fingerprint = run.engine.analysis().fingerprint.value();
+            let verdict = run.engine.close(fingerprint);
+            if verdict != Verdict::Finished {
+                return Err(Box::new(verdict));
+            }
         }
-        verdict
+        match run.first_panic(|fiber| !fiber.joined) {
+            Some((task, panic)) => Err(Box::new(Verdict::Failed(panic_failure(task, panic)))),
+            None => Ok(()),
+        }
     })
 }
 

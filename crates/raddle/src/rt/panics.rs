@@ -69,6 +69,7 @@ fn inside(info: &PanicHookInfo<'_>) -> bool {
         fiber.unwinding = true;
         // What happens while a run is cleared away is no panic of the program's.
         if !run.ending {
+            run.untidy = true;
             run.engine.leave_rote();
             fiber.earlier_panic = fiber.panic.replace(Panic { message, site: place, step });
         }
@@ -101,6 +102,7 @@ pub(crate) fn settle_task(rt: Rt, payload: &(dyn Any + Send)) {
     }
     settle(rt, payload);
     rt.with(|run| {
+        run.untidy = true;
         run.engine.leave_rote();
         let step = run.engine.steps();
         let panic = &mut run.fibers[run.running.index()].panic;

@@ -152,10 +152,11 @@ impl Drop for Statics {
 /// Called for each value when a run first uses it, after the run has stamped it.
 pub(crate) fn first_use<T: ?Sized>(value: &T) {
     let (start, len) = ((&raw const *value).cast::<u8>() as usize, size_of_val(value));
-    if !image::is_static(start, len) {
+    let Some(rt) = super::current() else { return };
+    // Most values lie nowhere near.
+    if !rt.with(|run| run.statics.around.contains(&start)) || !image::is_static(start, len) {
         return;
     }
-    let Some(rt) = super::current() else { return };
     let drop = mem::needs_drop::<T>().then(|| {
         let value = (&raw const *value).cast_mut();
         // SAFETY: called at most once, in `put_back`, which writes a new value over this one then; the
@@ -200,10 +201,11 @@ fn drop_all(rt: Rt, drops: Vec<Box<dyn FnOnce()>>) {
                 let _ = panics::catch(drop);
             }
             local::destroy(rt);
-            rt.with(Run::home)
+            rt.with(Run::end_late)
         };
         rt.with(|run| {
             run.running = TaskId::MAIN;
+            run.fibers[TaskId::MAIN.index()].forget();
             // SAFETY: `left` outlives the fiber, which returns or is abandoned below.
             unsafe { run.begin(rt, TaskId::MAIN, body) };
         });

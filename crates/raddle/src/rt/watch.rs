@@ -90,6 +90,11 @@ impl Watch {
     }
 
     #[inline(never)]
+    fn attend_end(&mut self, task: TaskId, site: SiteId, world: &World) {
+        self.attend(&world.ended(task, site), world);
+    }
+
+    #[inline(never)]
     fn attend(&mut self, event: &Event, world: &World) {
         self.races.event(event, world);
         self.hapsets.event(event, world);
@@ -131,6 +136,14 @@ impl Analysis for Watch {
         self.fingerprint.spawned(task, child, site, world);
         if self.attentive {
             self.attend_spawn(task, child, site, world);
+        }
+    }
+
+    #[inline]
+    fn ended(&mut self, task: TaskId, site: SiteId, world: &World) {
+        self.fingerprint.ended(task, site, world);
+        if self.attentive {
+            self.attend_end(task, site, world);
         }
     }
 

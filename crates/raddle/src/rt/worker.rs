@@ -5,8 +5,9 @@ use super::jobs::Share;
 use super::searching::{Assignment, Shared};
 use super::slot::{CarrierId, Mark};
 use super::switch::Context;
+use super::told::{Brief, Told};
 use super::watch::{Hapsets, Watch};
-use super::{Heart, Run as Inner, drive, enter};
+use super::{Ended, Heart, Run as Inner, drive, enter};
 use raddle_analysis::lock_order::{Cycle, Edge};
 use raddle_analysis::races::Race;
 use raddle_engine::Engine;
@@ -38,7 +39,7 @@ pub(super) enum Command {
 }
 
 pub(super) enum Reply {
-    Chunk(Vec<Digest>),
+    Chunk(Vec<Told>),
     BatchDone,
     Recorded(Box<Recorded>),
     /// Whether the carrier can do no more runs.
@@ -58,8 +59,8 @@ pub(super) struct Led {
 
 /// What is kept of a run.
 enum Kept<'a> {
-    /// What came of it.
-    Nothing,
+    /// What came of it. Whether the run before it was one of the same batch.
+    Nothing(bool),
     /// What a search wants to know. Here is what it got of the run before, and of how many first steps it is known that
     /// both share them.
     Log(&'a mut Trace, usize),
@@ -109,6 +110,7 @@ impl Worker {
             alive: 0,
             ended: Vec::new(),
             moved_stacks: false,
+            untidy: false,
             leaked: 0,
             heart: self.heart.clone(),
             statics: super::statics::Statics::default(),
@@ -142,19 +144,21 @@ impl Worker {
         state.engine.analysis_mut().recorder = None;
         state.several = share.is_one_of_several();
         let (mut chunk, mut since) = (Vec::new(), Instant::now());
-        let mut end = Reply::BatchDone;
+        let (mut again, mut end) = (false, Reply::BatchDone);
         for run in share.blocks().flatten() {
             if self.stop.load(Ordering::Relaxed) {
                 break;
             }
-            let digest = self.one(state, plan, run, Rng::seed_of_run(plan.seed, run), Kept::Nothing);
+            let told = self.sample(state, plan, run, again);
+            again = true;
             if state.shared && state.several {
                 end = Reply::Shared;
                 break;
             }
-            chunk.push(digest);
-            let due = chunk.len() >= CHUNK_RUNS || (run % 16 == 0 && since.elapsed() > CHUNK_TIME);
-            if due || matches!(chunk.last(), Some(Digest { verdict: Verdict::Failed(_), .. })) {
+            let due = chunk.len() + 1 >= CHUNK_RUNS || (run % 16 == 0 && since.elapsed() > CHUNK_TIME);
+            let due = due || told.fails();
+            chunk.push(told);
+            if due {
                 self.replies.send(Reply::Chunk(std::mem::take(&mut chunk)))?;
                 since = Instant::now();
             }
@@ -179,7 +183,8 @@ impl Worker {
             let shared = if last.replace(worker) == Some(worker) { shared } else { 0 };
             state.engine.policy_mut().renew(&plan);
             let run_began = Instant::now();
-            let digest = self.one(state, &plan, number, plan.seed, Kept::Log(trace, shared));
+            let ended = self.one(state, &plan, number, plan.seed, Kept::Log(trace, shared));
+            let digest = digest(state, &plan, number, plan.seed, ended);
             let run_ended = Instant::now();
             running += run_ended - run_began;
             state.engine.policy_mut().let_go();
@@ -205,27 +210,50 @@ impl Worker {
         search.lock().spent += begun.elapsed() - running;
     }
 
-    fn one(&self, state: &mut Inner, plan: &Plan, run: u64, seed: u64, mut kept: Kept<'_>) -> Digest {
+    /// One run of a batch.
+    #[inline]
+    fn sample(&self, state: &mut Inner, plan: &Plan, run: u64, again: bool) -> Told {
+        let seed = Rng::seed_of_run(plan.seed, run);
+        let ended = self.one(state, plan, run, seed, Kept::Nothing(again));
+        if ended.is_err() || needs_releases(state, plan) || teaches_more(state) {
+            return Told::Whole(Box::new(digest(state, plan, run, seed, ended)));
+        }
+        Told::Brief(Brief {
+            run,
+            seed,
+            fingerprint: state.engine.analysis().fingerprint.value(),
+            steps: state.engine.steps(),
+            decisions: state.engine.decisions() as u64,
+            tasks: state.engine.world().tasks().len() as u32,
+            weak_orders: state.engine.analysis().weak_orders,
+        })
+    }
+
+    /// One run, until it has ended and nothing of it is left.
+    fn one(&self, state: &mut Inner, plan: &Plan, run: u64, seed: u64, mut kept: Kept<'_>) -> Ended {
         self.heart.run.store(run, Ordering::Relaxed);
         let record = matches!(kept, Kept::Record);
         let closely = record || run.is_power_of_two() || run.is_multiple_of(CLOSE_EVERY);
         state.engine.analysis_mut().closely = closely;
         // What is worth more than its numbers is run again, and recorded.
         state.engine.only_count_decisions(!record);
-        let verdict = loop {
+        let ended = loop {
             raddle_model::Policy::restart(state.engine.policy_mut(), seed);
-            let led = match &mut kept {
-                Kept::Log(trace, shared) if !closely => state.engine.begin_by_rote(plan, trace, *shared),
+            let begun = match &mut kept {
+                Kept::Nothing(again) => *again && state.engine.begin_again(),
+                Kept::Log(trace, shared) if !closely => {
+                    let led = state.engine.begin_by_rote(plan, trace, *shared);
+                    self.led.runs.fetch_add(u64::from(led), Ordering::Relaxed);
+                    led
+                }
                 _ => false,
             };
-            if led {
-                self.led.runs.fetch_add(1, Ordering::Relaxed);
-            } else {
+            if !begun {
                 state.engine.begin(plan, record);
             }
             state.mark = self.id.next_run();
             state.stamp = state.mark.stamp();
-            let verdict = enter(state, |rt| drive(rt, &*self.body));
+            let ended = enter(state, |rt| drive(rt, &*self.body));
             self.id.end_run();
             state.statics.release();
             // What strayed from the run before it is done again with care.
@@ -235,30 +263,20 @@ impl Worker {
             }
             // The first plain access of the campaign turns race detection on: that run is run again.
             if !state.engine.analysis().races.missed() || state.retired {
-                break verdict;
+                break ended;
             }
         };
         if state.shared {
             self.shared.store(true, Ordering::Relaxed);
         }
-        let world = state.engine.world();
-        Digest {
-            run,
-            seed,
-            verdict,
-            fingerprint: state.engine.analysis().fingerprint.value(),
-            steps: state.engine.steps(),
-            accesses: 0,
-            decisions: state.engine.decisions() as u64,
-            tasks: world.tasks().len() as u32,
-            learned: learned(state, plan),
-        }
+        ended
     }
 
     fn record(&self, state: &mut Inner, plan: &Plan) -> Run {
         *state.engine.policy_mut() = Planned::new(plan);
         state.engine.analysis_mut().recorder = Some(Recorder::default());
-        let digest = self.one(state, plan, 0, plan.seed, Kept::Record);
+        let ended = self.one(state, plan, 0, plan.seed, Kept::Record);
+        let digest = digest(state, plan, 0, plan.seed, ended);
         let recorder = state.engine.analysis_mut().recorder.take().unwrap_or_default();
         let mut trace = state.engine.trace(recorder.events);
         trace.schedule.fingerprint = digest.fingerprint;
@@ -280,15 +298,37 @@ impl Worker {
     }
 }
 
-/// What the run that has just ended taught.
-fn learned(state: &mut Inner, plan: &Plan) -> Learned {
-    let releases = state.engine.saw_try() && !plan.points.releases;
+/// All that there is to say of the run that has just ended.
+fn digest(state: &mut Inner, plan: &Plan, run: u64, seed: u64, ended: Ended) -> Digest {
     let weak_orders = state.engine.analysis().weak_orders;
-    let learned = Learned { releases, weak_orders, ..Learned::default() };
-    // Most runs teach nothing else.
+    let learned = Learned { releases: needs_releases(state, plan), weak_orders, ..Learned::default() };
+    let learned = if teaches_more(state) { more_learned(state, learned) } else { learned };
+    Digest {
+        run,
+        seed,
+        verdict: ended.err().map_or(Verdict::Finished, |verdict| *verdict),
+        fingerprint: state.engine.analysis().fingerprint.value(),
+        steps: state.engine.steps(),
+        accesses: 0,
+        decisions: state.engine.decisions() as u64,
+        tasks: state.engine.world().tasks().len() as u32,
+        learned,
+    }
+}
+
+/// Whether the run that has just ended taught that giving back locks must be a point.
+#[inline]
+fn needs_releases(state: &Inner, plan: &Plan) -> bool {
+    state.engine.saw_try() && !plan.points.releases
+}
+
+/// Whether it taught anything else.
+#[inline]
+fn teaches_more(state: &mut Inner) -> bool {
     let analysis = state.engine.analysis_mut();
-    let nothing = analysis.races.findings().is_empty() && analysis.cycles().is_empty();
-    if nothing && analysis.hapsets.is_none() { learned } else { more_learned(state, learned) }
+    analysis.hapsets.is_some()
+        || !analysis.cycles().is_empty()
+        || (analysis.races.watching() && !analysis.races.findings().is_empty())
 }
 
 #[cold]

@@ -129,6 +129,15 @@ impl<T: ?Sized> Mutex<T> {
         unsafe { (*self.real.get()).write(real) };
     }
 
+    /// The real guard, out of the mutex.
+    ///
+    /// # Safety
+    /// `keep` must have put it there, and it must not have been taken since.
+    unsafe fn take_real(&self) -> RealGuard<'_> {
+        // SAFETY: the caller promises that it is there.
+        unsafe { (*self.real.get()).assume_init_read() }
+    }
+
     /// See [`std::sync::Mutex::try_lock`].
     ///
     /// # Errors
@@ -251,8 +260,8 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// run: what it held was given back with the run.
     #[inline]
     pub(super) fn inside(&self) -> Option<(Rt, ObjectId)> {
-        let rt = rt::current().filter(|rt| rt.mark().0 == self.made >> 1)?;
-        Some((rt, self.lock.slot.claimed(rt)))
+        let rt = rt::current()?;
+        (rt.mark().0 == self.made >> 1).then(|| (rt, self.lock.slot.claimed(rt)))
     }
 
     fn is_outside(&self) -> bool {
@@ -265,8 +274,8 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// This guard must have been made outside, and it must not be used again before another real
     /// guard is kept.
     unsafe fn take_real(&self) -> RealGuard<'a> {
-        // SAFETY: `keep` has put it there for this guard, and nobody takes it twice.
-        unsafe { (*self.lock.real.get()).assume_init_read() }
+        // SAFETY: passed on to the caller.
+        unsafe { self.lock.take_real() }
     }
 
     /// For a wait outside of runs: `wait` gives the real lock back and takes it again.
@@ -291,6 +300,25 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     }
 }
 
+/// Gives a mutex back outside of runs.
+///
+/// # Safety
+/// The guard must have been made outside, and be gone after this.
+#[cold]
+unsafe fn give_back_outside<T: ?Sized>(lock: &Mutex<T>, panicking: bool) {
+    lock.poison.done(&PoisonGuard::new(panicking));
+    // SAFETY: the guard that goes has kept it there.
+    drop(unsafe { lock.take_real() });
+}
+
+/// Gives a mutex back while some task of the run panics.
+// Not of the guard, which has no place in memory as long as nobody asks where it is.
+#[cold]
+fn give_back(rt: Rt, object: ObjectId, site: SiteId, poison: &Flag, panicking: bool) {
+    rt.arrive(Op::new(Kind::Unlock, object, site));
+    poison.done(&PoisonGuard::new(panicking));
+}
+
 impl<T: ?Sized> Deref for MutexGuard<'_, T> {
     type Target = T;
     #[inline]
@@ -311,19 +339,20 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        let poison = PoisonGuard::new(self.made & 1 == 1);
         if self.is_outside() {
-            self.lock.poison.done(&poison);
             // SAFETY: it was made outside, and is gone after this.
-            drop(unsafe { self.take_real() });
-            return;
+            return unsafe { give_back_outside(self.lock, self.made & 1 == 1) };
         }
         let Some((rt, object)) = self.inside() else { return };
         let site = SiteId(self.lock.site.load(Ordering::Relaxed));
         // First, since the operation does not come back if the run ends meanwhile.
         self.lock.held.store(false, Ordering::Relaxed);
+        if std::thread::panicking() {
+            return give_back(rt, object, site, &self.lock.poison, self.made & 1 == 1);
+        }
+        // The last thing that is done: so nothing must be kept for what comes after it. A task that does not panic
+        // poisons nothing.
         rt.arrive(Op::new(Kind::Unlock, object, site));
-        self.lock.poison.done(&poison);
     }
 }
 

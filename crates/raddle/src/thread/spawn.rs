@@ -27,6 +27,7 @@ impl<T> Awaited<T> {
         f: F,
         done: impl FnOnce(bool),
     ) -> Awaited<T> {
+        let place = rt.prepare(site);
         let (result, packet) = Packet::pair(Some(rt));
         let body = move || {
             let value = panics::catch_all(rt, f);
@@ -34,7 +35,11 @@ impl<T> Awaited<T> {
             match &value {
                 Err(payload) => panics::settle_task(rt, &**payload),
                 // Whatever panicked on the way was caught.
-                Ok(_) => rt.with(|run| run.fibers[run.running.index()].forget_panic()),
+                Ok(_) => rt.with(|run| {
+                    if run.untidy {
+                        run.fibers[run.running.index()].forget_panic();
+                    }
+                }),
             }
             // SAFETY: nobody reads before this task has exited.
             unsafe { result.put(value) };
@@ -46,8 +51,8 @@ impl<T> Awaited<T> {
             Ok(())
         };
         // SAFETY: passed on to the caller.
-        let task = unsafe { rt.spawn(name, site, body) };
-        Awaited { owned: Owned { mark: rt.mark(), task }, packet }
+        unsafe { rt.start(place, name, site, body) };
+        Awaited { owned: Owned { mark: rt.mark(), task: place.0 }, packet }
     }
 
     /// Waits for the task.

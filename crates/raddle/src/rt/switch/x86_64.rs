@@ -68,10 +68,14 @@ impl Context {
     /// What `body` borrows must outlive it, and it must not unwind. What was here before must have ended.
     #[inline(always)]
     pub(crate) unsafe fn begin<F: FnOnce() -> *const Context>(&mut self, body: F) {
-        assert!(self.stack.is_some(), "raddle bug: nothing can begin without a stack");
-        let place = (self.top - size_of::<F>()) & !(align_of::<F>().max(16) - 1);
-        let sp = place - 16;
-        assert!(self.top - sp < self.room, "raddle: a closure as big as a stack");
+        let place = self.top.wrapping_sub(size_of::<F>()) & !(align_of::<F>().max(16) - 1);
+        let sp = place.wrapping_sub(16);
+        // Without a stack there is no room.
+        if self.top.wrapping_sub(sp) >= self.room {
+            // Not dropped: who might be dropped must lie somewhere else first.
+            std::mem::forget(body);
+            panic!("raddle: a closure as big as a stack");
+        }
         // SAFETY: a new stack has room for a closure of any sensible size, and nobody uses it yet.
         unsafe {
             (place as *mut F).write(body);
@@ -84,6 +88,7 @@ impl Context {
 
     /// The stack, after the body has ended.
     pub(crate) fn take_stack(&mut self) -> Option<DefaultStack> {
+        self.room = 0;
         self.stack.take()
     }
 

@@ -1,0 +1,42 @@
+//! The short way of a task that may not go on, where the policy can pick at once who does. What is drawn in `blind` is
+//! picked here, by looking; all else is the same.
+
+use crate::blind::Halt;
+use crate::director::Engine;
+use raddle_model::{Analysis, Decision, Plain, Policy, SiteId, TaskId};
+
+impl<P: Policy, A: Analysis> Engine<P, A> {
+    /// As [`Engine::arrive_plain`], while [`Engine::has_few`] and if the run is none of a search. Says who goes on, or where it has
+    /// stopped; then [`Engine::go_on_after`] comes next.
+    pub fn arrive_aside(&mut self, task: TaskId, plain: Plain) -> Result<TaskId, Halt> {
+        debug_assert!(!self.search.is_active(), "raddle bug: a run of a search is not written down");
+        self.quiet = 0;
+        let enabled = self.announce_for_others(task, plain)?;
+        self.pick_among(enabled)
+    }
+
+    /// The same for a task's last operation.
+    #[inline]
+    pub fn exit_aside(&mut self, task: TaskId, site: SiteId) -> Result<TaskId, Halt> {
+        self.arrive_aside(task, self.exit_of(task, site))
+    }
+
+    /// The one of these that the policy picks does what it was about to do; if it exits, another one, too.
+    #[inline]
+    pub(crate) fn pick_among(&mut self, mut enabled: u64) -> Result<TaskId, Halt> {
+        loop {
+            let Some(task) = self.policy.pick_at_once(enabled, &self.world) else {
+                self.world.keep_low(enabled);
+                return Err(Halt::Undrawn);
+            };
+            assert!(enabled >> (task.0 & 63) & 1 == 1, "raddle bug: the policy picked one that cannot run");
+            if enabled & (enabled - 1) != 0 {
+                self.decisions.push(Decision::Run(task));
+            }
+            match self.do_as_drawn(task, enabled, true)? {
+                Some(others) => enabled = others,
+                None => return Ok(task),
+            }
+        }
+    }
+}
