@@ -122,6 +122,13 @@ pub trait Policy {
         false
     }
 
+    /// As [`Policy::stays`] in a run of a search, if it takes no call to say yes. A no may be wrong.
+    #[inline]
+    fn stays_in_search(&mut self, task: TaskId, world: &World) -> bool {
+        let _ = (task, world);
+        false
+    }
+
     /// Whether this policy looks at nothing but who can run, from here on: then [`Policy::draw`] is as
     /// good as [`Policy::pick`].
     #[inline]
@@ -184,6 +191,10 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     #[inline]
     fn stays_at_once(&mut self, task: TaskId, others: u64, tasks: usize) -> bool {
         (**self).stays_at_once(task, others, tasks)
+    }
+    #[inline(always)]
+    fn stays_in_search(&mut self, task: TaskId, world: &World) -> bool {
+        (**self).stays_in_search(task, world)
     }
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {
         (**self).choose(choice)

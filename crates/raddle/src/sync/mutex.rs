@@ -251,7 +251,10 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// run: what it held was given back with the run.
     #[inline]
     pub(super) fn inside(&self) -> Option<(Rt, ObjectId)> {
-        let rt = rt::current().filter(|rt| rt.mark().0 == self.made >> 1)?;
+        let rt = rt::current()?;
+        if rt.mark().0 != self.made >> 1 {
+            return None;
+        }
         Some((rt, self.lock.slot.claimed(rt)))
     }
 
