@@ -182,7 +182,7 @@ mod tests {
     use super::*;
     use crate::path::Pending;
     use crate::path::clocks::Lane;
-    use raddle_model::{Dice, ObjectId, Outcome, Rng, SiteId};
+    use raddle_model::{Dice, Mode, ObjectId, Order, Outcome, Rng, SiteId, Span};
 
     const KINDS: [Kind; 6] = [Kind::Load, Kind::Store, Kind::Rmw, Kind::Lock, Kind::Unlock, Kind::Lock];
 
@@ -211,6 +211,12 @@ mod tests {
             (op, [*index, before.0, rival.0, *place, task.0], *covers, &clock[..known])
         };
         (0..path.stops.len()).map(stop).collect()
+    }
+
+    /// Where the steps are listed.
+    fn lists(path: &Path) -> Vec<&[usize]> {
+        let accesses = path.by_object.iter().flat_map(|accesses| [&accesses.all[..], &accesses.writes]);
+        path.by_task.iter().filter(|own| !own.is_empty()).map(Vec::as_slice).chain(accesses).collect()
     }
 
     /// All that is looked up, by its definition.
@@ -258,6 +264,27 @@ mod tests {
     }
 
     #[test]
+    fn nothing_of_an_operation_is_lost_in_few_words() {
+        let op = Op::new(Kind::Lock, ObjectId(3), SiteId(5));
+        let span = |start, len| Op { span: Span { start, len }, ..op };
+        let others = [
+            op,
+            Op { kind: Kind::Unlock, ..op },
+            op.mode(Mode::Try),
+            op.order(Order::Relaxed),
+            Op { object: ObjectId(4), ..op },
+            op.second(ObjectId(3)),
+            Op { site: SiteId(6), ..op },
+            span(op.span.start + 1, op.span.len),
+            span(op.span.start, op.span.len - 1),
+            op.arg(1),
+        ];
+        for (number, one) in others.iter().enumerate() {
+            assert!(others[..number].iter().all(|other| packed(other) != packed(one)), "{one:?}");
+        }
+    }
+
+    #[test]
     fn the_quick_way_is_the_general_way() {
         for seed in 0..200 {
             let mut rng = Rng::new(seed);
@@ -288,6 +315,7 @@ mod tests {
                 quick.follow(&trace(&events, u64::from(tasks)), keep);
                 general.follow(&trace(&events, many), keep);
                 assert_eq!(steps(&quick), steps(&general));
+                assert_eq!(lists(&quick), lists(&general));
                 assert_eq!(
                     quick.push_alone(&trace(&events, u64::from(tasks)), events.len() + 1),
                     events.len() + 1
