@@ -162,7 +162,9 @@ impl Rt {
             self.with(|run| run.engine.tell(run.running, plain));
             return Way::NONE;
         }
-        if kind == Kind::Unlock { self.arrive_quietly(plain) } else { self.arrive_plainly::<SEARCHED>(plain) }
+        // Calls of a search are none of a task that was just made, nor of a run that is unusual.
+        let quiet = kind == Kind::Unlock && self.with(|run| !run.engine.is_point_at(kind, site));
+        if quiet { self.arrive_quietly(plain) } else { self.arrive_plainly::<SEARCHED>(plain) }
     }
 
     #[inline(never)]
