@@ -14,6 +14,7 @@
 //! failures and whatever else a front end asks about the run end the writing: nothing is kept from there on.
 
 mod script;
+mod stay;
 
 pub(crate) use self::script::Rote;
 use self::script::{Call, KEPT_MAX, Kept, Line, Phase, SPACING_MIN, TASKS_MAX};
@@ -44,11 +45,9 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.world.take_back_first_states(&mut trace.log.objects, first_states);
         self.policy.skip(picks);
         self.analysis.recall(place);
-        self.rote.lines.truncate(lines);
+        self.rote.lead(lines);
         self.rote.used = place + 1;
-        self.rote.at = 0;
         self.rote.handed_out = false;
-        self.rote.phase = Phase::Led;
         self.rote.led = picks;
         self.rote.keep_from = picks + self.rote.spacing.max(SPACING_MIN);
         self.look_around();
@@ -154,21 +153,18 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     }
 
     /// The same in a run that is led.
-    #[inline(always)]
+    #[inline(never)]
     pub fn arrive_by_rote(&mut self, task: TaskId, kind: Kind, object: ObjectId, site: SiteId) -> Next {
-        let Some((next, last)) = self.repeat_arrival(task, kind, object, site) else {
+        let next = self.repeat_arrival(task, kind, object, site);
+        let Some(next) = next.or_else(|| self.repeat_last(task, kind, object, site)) else {
             self.stray();
             return Next::Over;
         };
-        if last {
-            self.go_on_by_itself();
-        }
         Next::Run(next)
     }
 
-    /// Who goes on by the lines, if they say that the task comes to this point now, and whether that was the last of them: then
-    /// the run must [`Engine::go_on_by_itself`]. If not the run is not led any more, the task was just made, or the
-    /// run will stray.
+    /// Who goes on by the lines, if they say that the task comes to this point now, and that another call comes after it.
+    /// If not it is the last one, the run is not led any more, the task was just made, or the run will stray.
     #[inline(always)]
     pub fn repeat_arrival(
         &mut self,
@@ -176,16 +172,24 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         kind: Kind,
         object: ObjectId,
         site: SiteId,
-    ) -> Option<(TaskId, bool)> {
-        let line = Line::new(Call::Arrive, kind, task, object, site, 0);
-        self.rote.answer_and_end(line).map(|(next, last)| (TaskId(next), last))
+    ) -> Option<TaskId> {
+        self.rote.answer(Line::new(Call::Arrive, kind, task, object, site, 0)).map(TaskId)
     }
 
-    /// The program has come as far as the state with which the run began.
+    /// The same for the last call: the program has come as far as the state with which the run began, and goes on by itself.
     #[inline(never)]
-    pub fn go_on_by_itself(&mut self) {
-        self.rote.end(Phase::Writing);
-        self.look_around();
+    pub fn repeat_last(
+        &mut self,
+        task: TaskId,
+        kind: Kind,
+        object: ObjectId,
+        site: SiteId,
+    ) -> Option<TaskId> {
+        let next = self.rote.answer_last(Line::new(Call::Arrive, kind, task, object, site, 0));
+        if next.is_some() {
+            self.look_around();
+        }
+        next.map(TaskId)
     }
 
     /// Who went on after a task's arrival is written down, and now and then a state is kept.

@@ -78,7 +78,46 @@ impl<T> Rows<T> {
     }
 }
 
+/// Where the next point and its event are written, over those of an earlier run.
+pub(crate) struct NextRows<'a> {
+    picked: &'a mut Picked,
+    event: &'a mut Event,
+    picks: &'a mut usize,
+    events: &'a mut usize,
+}
+
+impl NextRows<'_> {
+    /// Number of points so far.
+    #[inline(always)]
+    pub(crate) fn picks(&self) -> usize {
+        *self.picks
+    }
+
+    /// A task went on at a point before which there were so many events and objects, and at which these could run.
+    #[inline(always)]
+    pub(crate) fn write(self, steps: u32, objects: u32, able: u64, event: PlainEvent) {
+        self.picked.event = steps;
+        self.picked.objects = objects;
+        self.picked.enabled.set_low(able);
+        *self.event = event.event();
+        *self.picks += 1;
+        *self.events += 1;
+    }
+}
+
 impl Search {
+    /// None if the run is none of a search, or if the lists must grow.
+    #[inline(always)]
+    pub(crate) fn next_rows(&mut self) -> Option<NextRows<'_>> {
+        if !self.active {
+            return None;
+        }
+        let Search { picks, events, .. } = self;
+        let picked = picks.rows.get_mut(picks.len).filter(|row| row.enabled.is_low())?;
+        let event = events.rows.get_mut(events.len)?;
+        Some(NextRows { picked, event, picks: &mut picks.len, events: &mut events.len })
+    }
+
     pub(crate) fn begin(&mut self, tail: &Tail, world: &mut World) {
         if self.active {
             self.picks.len = 0;

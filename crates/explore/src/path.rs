@@ -21,7 +21,7 @@ use crate::hypothesis::{self, Hypothesis};
 use core::num::NonZeroU32;
 use core::ops::Range;
 use raddle_model::plan::Step;
-use raddle_model::{Access, Kind, ObjectId, Op, Outcome, Plan, Span, TaskId, Trace, hash};
+use raddle_model::{Access, Kind, Mode, ObjectId, Op, Outcome, Plan, Span, TaskId, Trace, hash};
 
 /// From one scheduling point to the next. Small, since most of what a search does is to write them.
 #[derive(Clone, Copy, Debug)]
@@ -336,6 +336,14 @@ impl Path {
         let possible = hypothesis.enabled_after(plan.spurious_max, trace, steps, pending.task, &pending.op);
         self.hypothesis = hypothesis;
         possible
+    }
+
+    /// Whether a step waited for a task to exit, and races with that only: nothing else writes what is joined, and nobody is
+    /// joined who has not exited ([`Path::is_possible_without`]).
+    pub(crate) fn waits_for_exit(&self, step: usize) -> bool {
+        let Stop { op, rival, .. } = &self.stops[step];
+        let exit = |rival: usize| self.stops[rival].op.kind == Kind::Exit;
+        op.kind == Kind::Join && op.mode == Mode::Block && rival.get().is_some_and(exit)
     }
 
     /// The operation with ids of objects that can be compared with those of other runs, as far as that

@@ -130,6 +130,13 @@ pub trait Policy {
         None
     }
 
+    /// As [`Policy::stays`] in a run of a search, if it takes no call to say yes. A no may be wrong.
+    #[inline]
+    fn stays_in_search(&mut self, task: TaskId, world: &World) -> bool {
+        let _ = (task, world);
+        false
+    }
+
     /// Whether this policy looks at nothing but who can run, from here on: then [`Policy::draw`] is as
     /// good as [`Policy::pick`].
     #[inline]
@@ -196,6 +203,10 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     #[inline]
     fn pick_at_once(&mut self, enabled: u64, world: &World) -> Option<TaskId> {
         (**self).pick_at_once(enabled, world)
+    }
+    #[inline(always)]
+    fn stays_in_search(&mut self, task: TaskId, world: &World) -> bool {
+        (**self).stays_in_search(task, world)
     }
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {
         (**self).choose(choice)

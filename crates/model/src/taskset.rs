@@ -6,12 +6,27 @@ use crate::ids::TaskId;
 use alloc::{boxed::Box, vec::Vec};
 
 /// A set of [`TaskId`]s.
-#[derive(Clone, Default, PartialEq, Eq, Debug)]
+#[derive(Default, PartialEq, Eq, Debug)]
 pub struct TaskSet {
     low: u64,
     // invariant: present only once a task with id 64 or more was inserted; grows, never shrinks.
     #[expect(clippy::box_collection, reason = "keeps the common set at two words")]
     high: Option<Box<Vec<u64>>>,
+}
+
+impl Clone for TaskSet {
+    #[inline]
+    fn clone(&self) -> TaskSet {
+        TaskSet { low: self.low, high: self.high.clone() }
+    }
+
+    #[inline]
+    fn clone_from(&mut self, other: &TaskSet) {
+        self.low = other.low;
+        if self.high.is_some() || other.high.is_some() {
+            self.high.clone_from(&other.high);
+        }
+    }
 }
 
 impl TaskSet {
@@ -76,6 +91,12 @@ impl TaskSet {
     #[inline]
     pub fn set(&mut self, task: TaskId, member: bool) {
         if member { self.insert(task) } else { self.remove(task) }
+    }
+
+    /// Whether nobody with an id of 64 or more has ever been in it.
+    #[inline(always)]
+    pub fn is_low(&self) -> bool {
+        self.high.is_none()
     }
 
     /// Whether the task is in the set.
@@ -193,7 +214,7 @@ impl TaskSet {
 
     /// Has these members below 64 from now on, one bit each.
     #[inline(always)]
-    pub(crate) fn set_low(&mut self, low: u64) {
+    pub fn set_low(&mut self, low: u64) {
         self.low = low;
     }
 

@@ -194,6 +194,14 @@ impl Policy for Planned {
         }
     }
 
+    #[inline(always)]
+    fn stays_in_search(&mut self, task: TaskId, world: &World) -> bool {
+        match &mut self.tail {
+            AnyTail::Steps(steps) if self.position >= self.prefix.len() => steps.stays_in_search(task, world),
+            _ => false,
+        }
+    }
+
     #[inline]
     fn is_blind(&self) -> bool {
         matches!(self.tail, AnyTail::Random) && self.position >= self.prefix.len()

@@ -24,6 +24,8 @@ pub struct Stepwise {
     choices: usize,
     // Who sleeps; none until the steps have been taken.
     asleep: Option<TaskSet>,
+    // The steps have been taken and nobody sleeps, so that whoever can go on does.
+    quiet: bool,
     // Who goes on where a task cannot; the next in turn if there is none.
     dice: Option<Rng>,
     // Who goes on at all, in a random rest.
@@ -35,7 +37,16 @@ impl Stepwise {
     /// turn, else any.
     pub fn new(plan: Steps, seed: u64) -> Stepwise {
         let (dice, rng) = (dice(seed), Rng::new(seed));
-        Stepwise { plan, none: Arc::default(), position: 0, choices: 0, asleep: None, dice, rng }
+        Stepwise {
+            plan,
+            none: Arc::default(),
+            position: 0,
+            choices: 0,
+            asleep: None,
+            quiet: false,
+            dice,
+            rng,
+        }
     }
 
     /// Takes the steps of another plan.
@@ -92,6 +103,7 @@ impl Stepwise {
             return Pick::Run(view.enabled.draw(&mut self.rng));
         }
         if asleep.is_empty() {
+            self.quiet = true;
             return Pick::Run(quiet(&mut self.dice, view));
         }
         let mut enabled = view.enabled.clone();
@@ -126,6 +138,19 @@ impl Policy for Stepwise {
             Some(step) => step.task == world.task(task).name,
             // Plain operations do not offer the processor.
             None => self.asleep.as_ref().is_some_and(TaskSet::is_empty) && !self.plan.random,
+        };
+        if stays {
+            self.choices = 0;
+            self.position += 1;
+        }
+        stays
+    }
+
+    #[inline(always)]
+    fn stays_in_search(&mut self, task: TaskId, world: &World) -> bool {
+        let stays = match self.plan.steps.get(self.position + 1) {
+            Some(step) => step.task == world.task(task).name,
+            None => self.quiet,
         };
         if stays {
             self.choices = 0;
@@ -180,5 +205,6 @@ impl Policy for Stepwise {
         self.position = 0;
         self.choices = 0;
         self.asleep = None;
+        self.quiet = false;
     }
 }

@@ -65,6 +65,12 @@ impl Line {
         let what = (call as u32) << 28 | (kind as u32) << 20 | task.0;
         Line { what, object, site, answer }
     }
+
+    /// Whether it is the same call.
+    #[inline(always)]
+    fn is_same(&self, call: Line) -> bool {
+        self.what == call.what && self.object == call.object && self.site == call.site
+    }
 }
 
 /// What the engine was after a call.
@@ -109,8 +115,11 @@ impl Conditions {
 #[derive(Default, Debug)]
 pub(crate) struct Rote {
     pub(super) phase: Phase,
+    /// While a run is led all but the last one of those that lead it, so that nothing but the end of the list is to be
+    /// looked out for.
     pub(super) lines: Vec<Line>,
-    // invariant: the next line in a run that is led, which then has one; beyond all lines in any other.
+    pub(super) last: Option<Line>,
+    // invariant: the next line in a run that is led, of which the last lies elsewhere; beyond all lines in any other.
     pub(super) at: usize,
     /// In the order of their points. Those from `used` on are kept for their memory.
     pub(super) kept: Vec<Kept>,
@@ -139,6 +148,7 @@ impl Rote {
         self.at = BEYOND;
         self.handed_out = false;
         self.lines.clear();
+        self.last = None;
         self.used = 0;
         self.led = 0;
         self.keep_from = SPACING_MIN;
@@ -153,6 +163,7 @@ impl Rote {
     /// The run is not led any more.
     pub(super) fn end(&mut self, phase: Phase) {
         self.phase = phase;
+        self.last = None;
         self.at = BEYOND;
     }
 
@@ -181,6 +192,12 @@ impl Rote {
         self.phase == Phase::Writing
     }
 
+    /// Whether a line can be written for the point that comes after so many, and nothing else is to be done then.
+    #[inline(always)]
+    pub(super) fn has_room(&self, picks: usize) -> bool {
+        self.phase == Phase::Writing && picks + 1 < self.keep_from && self.lines.len() < self.lines.capacity()
+    }
+
     #[inline]
     pub(super) fn write(&mut self, line: Line) {
         if self.phase == Phase::Writing {
@@ -188,22 +205,35 @@ impl Rote {
         }
     }
 
-    /// Holds a call against the next line. Its answer; none if the run has strayed.
+    /// Holds a call against the next line. Its answer; none if the run has strayed, or has come to its last line.
     #[inline(always)]
     pub(super) fn answer(&mut self, line: Line) -> Option<u32> {
-        self.answer_and_end(line).map(|(answer, _)| answer)
-    }
-
-    /// The same, and whether that was the last line.
-    #[inline(always)]
-    pub(super) fn answer_and_end(&mut self, line: Line) -> Option<(u32, bool)> {
         let at = self.at;
         let expected = self.lines.get(at)?;
-        if expected.what != line.what || expected.object != line.object || expected.site != line.site {
+        if !expected.is_same(line) {
             return None;
         }
         self.at = at + 1;
-        Some((expected.answer, at + 1 == self.lines.len()))
+        Some(expected.answer)
+    }
+
+    /// So many lines lead the run.
+    pub(super) fn lead(&mut self, lines: usize) {
+        self.lines.truncate(lines);
+        self.last = self.lines.pop();
+        self.phase = Phase::Led;
+        self.at = 0;
+    }
+
+    /// Holds a call against the last line. Its answer, and then the run is not led any more; none if it has strayed.
+    pub(super) fn answer_last(&mut self, line: Line) -> Option<u32> {
+        if self.phase != Phase::Led || self.at != self.lines.len() {
+            return None;
+        }
+        let last = self.last.filter(|last| last.is_same(line))?;
+        self.lines.push(last);
+        self.end(Phase::Writing);
+        Some(last.answer)
     }
 
     /// The latest state that was kept on the way of a plan, whose first `shared` steps are those of the run of `trace`.

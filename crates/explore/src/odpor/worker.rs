@@ -346,9 +346,17 @@ impl Worker {
     fn reverse_races(&mut self, tree: &mut Tree, plan: &Plan, trace: &Trace) {
         self.reverse_again(tree);
         for later in self.known.max(1)..self.path.stops.len() {
-            if self.path.stops[later].races() {
-                let later = self.path.at(later);
-                self.reverse_new(tree, &later, plan, trace);
+            if !self.path.stops[later].races() {
+                continue;
+            }
+            let pending = self.path.at(later);
+            if self.path.waits_for_exit(later) {
+                debug_assert!(
+                    !self.can_be_reversed(&pending, plan, trace),
+                    "raddle bug: a join can be reversed"
+                );
+            } else {
+                self.reverse_new(tree, &pending, plan, trace);
             }
         }
         let left: Vec<Pending> = self.path.left().collect();
@@ -384,6 +392,18 @@ impl Worker {
         self.path.any_new_beside(earlier, |step| {
             tree.alphabet.relation(sleeper, self.letters[step], objects) != Relation::Apart
         })
+    }
+
+    /// Whether a step could be done without one that it races with.
+    fn can_be_reversed(&mut self, later: &Pending, plan: &Plan, trace: &Trace) -> bool {
+        let mut below = self.path.end(later);
+        while let Some(earlier) = self.path.rival(later, below) {
+            if self.path.is_possible_without(earlier, later, plan, trace) {
+                return true;
+            }
+            below = earlier;
+        }
+        false
     }
 
     /// Adds the reversals of what was done or announced first in this run.

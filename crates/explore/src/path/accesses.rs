@@ -41,4 +41,19 @@ impl Accesses {
             self.writes.pop();
         }
     }
+
+    /// Takes out those from the step `keep` on.
+    #[inline]
+    pub(super) fn cut(&mut self, keep: usize) {
+        cut(&mut self.all, keep);
+        cut(&mut self.writes, keep);
+    }
+}
+
+/// Takes the steps from `keep` on out of a list.
+#[inline]
+pub(super) fn cut(steps: &mut Vec<usize>, keep: usize) {
+    if steps.last().is_some_and(|&last| last >= keep) {
+        steps.truncate(steps.partition_point(|&step| step < keep));
+    }
 }

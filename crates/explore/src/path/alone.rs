@@ -5,12 +5,13 @@ use super::clocks::{Lane, joined};
 use super::growth::NOTHING;
 use super::{Earlier, Path, Stop, covers};
 use core::num::NonZeroU32;
+use raddle_model::trace::Picked;
 use raddle_model::{Access, Event, Kind, Op, TaskId, Trace};
 
 /// What a task did at a step, in this run or in one before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Habit {
-    op: Op,
+    op: Packed,
     /// Whether it is on one object, and makes no task.
     alone: bool,
     writes: bool,
@@ -18,41 +19,76 @@ pub(super) struct Habit {
     called: Option<NonZeroU32>,
 }
 
+/// An operation in few words: those of two steps are compared all the time.
+type Packed = [u64; 4];
+
+#[inline(always)]
+fn packed(op: &Op) -> Packed {
+    let Op { kind, mode, order, object, second, span, arg, site } = *op;
+    let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+    let what = kind as u32 | (order as u32) << 8 | (mode as u32) << 16;
+    [pair(object.0, second.0), pair(site.0, what), pair(span.start, span.len), arg]
+}
+
 impl Habit {
     fn of(op: &Op) -> Habit {
         let several = op.second.is_some() || op.is_wide() || matches!(op.kind, Kind::End | Kind::Spawn);
         let alone = !several && op.object.is_some();
-        Habit { op: *op, alone, writes: op.access() == Access::Write, covers: covers(op), called: None }
+        let (writes, covers) = (op.access() == Access::Write, covers(op));
+        Habit { op: packed(op), alone, writes, covers, called: None }
+    }
+
+    /// Whether that is one object's, and this.
+    #[inline(always)]
+    fn is_alone(&self, op: &Op) -> bool {
+        // Word by word: as a whole they would be put together in memory first.
+        let ([a, b, c, d], [e, f, g, h]) = (self.op, packed(op));
+        self.alone && (a ^ e) | (b ^ f) | (c ^ g) | (d ^ h) == 0
+    }
+}
+
+/// The first of these points and all that happened up to the next one, if that is one event. What is done on the way to a
+/// point is left to the general way.
+#[inline(always)]
+fn first_of<'a>(picks: &'a [Picked], events: &'a [Event]) -> Option<(&'a Picked, &'a Event)> {
+    let (picked, rest) = picks.split_first()?;
+    let begin = picked.event as usize;
+    let end = rest.first().map_or(events.len(), |next| next.event as usize);
+    if end == begin + 1 { Some((picked, events.get(begin)?)) } else { None }
+}
+
+/// Lists the steps from `first` on up to `end`: mostly one, or many.
+#[inline(always)]
+fn list(steps: &mut Vec<usize>, first: usize, end: usize) {
+    if first < end {
+        steps.push(first);
+    }
+    if first + 1 < end {
+        steps.extend(first + 1..end);
     }
 }
 
 impl Path {
     /// Pushes the steps from `number` on that are such ones, as [`Path::push`] does. The number of the first that may not
     /// be, or of the one after the last.
+    ///
+    /// A task that goes on with the same object meets nobody there but itself, so that such steps are listed together.
     pub(super) fn push_alone(&mut self, trace: &Trace, mut number: usize) -> usize {
         let over = self.stops.last().is_none_or(|last| last.op.kind == Kind::End);
         let one_lane = self.names.len() <= Lane::default().len();
         if over || self.knows_memory || self.has_pasts || !one_lane {
             return number;
         }
-        let (picks, choices_at) = (&trace.log.picks, self.choices.len() as u32);
+        let choices_at = self.choices.len() as u32;
         let Path { stops, clocks, by_task, by_object, habits, .. } = self;
-        while let Some(picked) = picks.get(number - 1) {
-            // What is done on the way to the next point is left to the general way.
-            let next = picks.get(number).map_or(trace.events.len(), |next| next.event as usize);
-            let Some(event) = trace.events.get(picked.event as usize) else { break };
-            if next != picked.event as usize + 1 {
-                break;
-            }
-            let Event { task, ref op, outcome, .. } = *event;
-            let own = &mut by_task[task.index()];
-            let index = own.len();
-            let Some(habit) = habits[task.index()].get(index).filter(|habit| habit.alone && habit.op == *op)
-            else {
-                break;
-            };
-            let Some(accesses) = by_object.get_mut(op.object.index()) else { break };
-            let Some(&before) = own.last() else { break };
+        let mut picks = trace.log.picks.get(number - 1..).unwrap_or_default();
+        while let Some((mut picked, mut event)) = first_of(picks, &trace.events) {
+            let (task, object) = (event.task, event.op.object);
+            let (own, habits) = (&mut by_task[task.index()], &habits[task.index()]);
+            let mut index = own.len();
+            let habit = habits.get(index).filter(|habit| habit.is_alone(&event.op));
+            let (Some(mut habit), Some(accesses)) = (habit, by_object.get_mut(object.index())) else { break };
+            let Some(&(mut before)) = own.last() else { break };
             let mut clock = *clocks.lane(before);
             clock[task.index()] = index as u32 + 1;
             let mut rival = Earlier::NONE;
@@ -66,31 +102,45 @@ impl Path {
                     clock = joined(&clock, clocks.lane(last));
                 }
             }
-            let clock_at = clocks.end() as u32;
-            clocks.push(clock);
-            own.push(number);
-            let place = accesses.all.len() as u32;
-            accesses.all.push(number);
-            if habit.writes {
-                accesses.writes.push(number);
+            let (first, mut place) = (number, accesses.all.len() as u32);
+            loop {
+                let clock_at = clocks.end() as u32;
+                clocks.push(clock);
+                stops.push(Stop {
+                    op: event.op,
+                    outcome: event.outcome,
+                    task,
+                    objects: picked.objects,
+                    index: index as u32,
+                    clock_at,
+                    clock_end: clock_at + 1,
+                    choices_at,
+                    before: Earlier(before as u32),
+                    rival,
+                    place,
+                    covers: habit.covers,
+                    called: habit.called,
+                    past: 0,
+                });
+                (before, rival) = (number, Earlier::NONE);
+                number += 1;
+                picks = &picks[1..];
+                let next = first_of(picks, &trace.events).filter(|(_, event)| event.task == task);
+                let Some(next) = next.filter(|(_, event)| event.op.object == object && habit.covers) else {
+                    break;
+                };
+                let Some(again) = habits.get(index + 1).filter(|habit| habit.is_alone(&next.1.op)) else {
+                    break;
+                };
+                (picked, event, habit) = (next.0, next.1, again);
+                index += 1;
+                clock[task.index()] = index as u32 + 1;
+                place += 1;
             }
-            stops.push(Stop {
-                op: *op,
-                outcome,
-                task,
-                objects: picked.objects,
-                index: index as u32,
-                clock_at,
-                clock_end: clock_at + 1,
-                choices_at,
-                before: Earlier(before as u32),
-                rival,
-                place,
-                covers: habit.covers,
-                called: habit.called,
-                past: 0,
-            });
-            number += 1;
+            list(own, first, number);
+            list(&mut accesses.all, first, number);
+            // All but the last cover.
+            list(&mut accesses.writes, first, if habit.writes { number } else { number - 1 });
         }
         number
     }
@@ -102,7 +152,7 @@ impl Path {
             // What it did before objects and tasks were called anew is not known.
             habits.resize(index + 1, Habit::of(&NOTHING.op));
         }
-        if habits[index].op != *op {
+        if habits[index].op != packed(op) {
             habits[index] = Habit::of(op);
         }
         habits[index].called
@@ -111,7 +161,8 @@ impl Path {
     /// The step is called so, wherever the task does the same at it.
     pub(crate) fn call(&mut self, number: usize, name: NonZeroU32) {
         let Stop { task, index, ref op, .. } = self.stops[number];
-        if let Some(habit) = self.habits[task.index()].get_mut(index as usize).filter(|habit| habit.op == *op)
+        if let Some(habit) =
+            self.habits[task.index()].get_mut(index as usize).filter(|habit| habit.op == packed(op))
         {
             habit.called = Some(name);
         }
@@ -131,8 +182,7 @@ mod tests {
     use super::*;
     use crate::path::Pending;
     use crate::path::clocks::Lane;
-    use raddle_model::trace::Picked;
-    use raddle_model::{Dice, ObjectId, Outcome, Rng, SiteId};
+    use raddle_model::{Dice, Mode, ObjectId, Order, Outcome, Rng, SiteId, Span};
 
     const KINDS: [Kind; 6] = [Kind::Load, Kind::Store, Kind::Rmw, Kind::Lock, Kind::Unlock, Kind::Lock];
 
@@ -161,6 +211,12 @@ mod tests {
             (op, [*index, before.0, rival.0, *place, task.0], *covers, &clock[..known])
         };
         (0..path.stops.len()).map(stop).collect()
+    }
+
+    /// Where the steps are listed.
+    fn lists(path: &Path) -> Vec<&[usize]> {
+        let accesses = path.by_object.iter().flat_map(|accesses| [&accesses.all[..], &accesses.writes]);
+        path.by_task.iter().filter(|own| !own.is_empty()).map(Vec::as_slice).chain(accesses).collect()
     }
 
     /// All that is looked up, by its definition.
@@ -208,6 +264,27 @@ mod tests {
     }
 
     #[test]
+    fn nothing_of_an_operation_is_lost_in_few_words() {
+        let op = Op::new(Kind::Lock, ObjectId(3), SiteId(5));
+        let span = |start, len| Op { span: Span { start, len }, ..op };
+        let others = [
+            op,
+            Op { kind: Kind::Unlock, ..op },
+            op.mode(Mode::Try),
+            op.order(Order::Relaxed),
+            Op { object: ObjectId(4), ..op },
+            op.second(ObjectId(3)),
+            Op { site: SiteId(6), ..op },
+            span(op.span.start + 1, op.span.len),
+            span(op.span.start, op.span.len - 1),
+            op.arg(1),
+        ];
+        for (number, one) in others.iter().enumerate() {
+            assert!(others[..number].iter().all(|other| packed(other) != packed(one)), "{one:?}");
+        }
+    }
+
+    #[test]
     fn the_quick_way_is_the_general_way() {
         for seed in 0..200 {
             let mut rng = Rng::new(seed);
@@ -225,10 +302,20 @@ mod tests {
                 }
                 rest.truncate(60);
                 rest.extend((0..rng.below(8)).map(|_| event(&mut rng, tasks)));
+                // Some tasks go on for a while, with the same object or with another.
+                for place in 1..rest.len() {
+                    if rng.below(3) > 0 {
+                        let Event { task, ref op, .. } = rest[place - 1];
+                        let op = if rng.below(4) > 0 { op.object } else { rest[place].op.object };
+                        rest[place].task = task;
+                        rest[place].op.object = op;
+                    }
+                }
                 events.extend(rest);
                 quick.follow(&trace(&events, u64::from(tasks)), keep);
                 general.follow(&trace(&events, many), keep);
                 assert_eq!(steps(&quick), steps(&general));
+                assert_eq!(lists(&quick), lists(&general));
                 assert_eq!(
                     quick.push_alone(&trace(&events, u64::from(tasks)), events.len() + 1),
                     events.len() + 1

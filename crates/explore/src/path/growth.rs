@@ -1,6 +1,6 @@
 //! How the path of one run becomes that of the next: it shrinks to the steps that both share, and grows again.
 
-use super::accesses::Accesses;
+use super::accesses::{self, Accesses};
 use super::{Earlier, Path, Stop, covers, hides};
 use crate::odpor::STABLE;
 use raddle_model::trace::Log;
@@ -107,8 +107,29 @@ impl Path {
 
     /// Forgets all but the first `keep` steps.
     fn truncate(&mut self, keep: usize) {
+        let Some(&Stop { clock_at, choices_at, .. }) = self.stops.get(keep) else { return };
+        // Whatever is less: what is forgotten, or the lists that it may be in.
+        if self.by_task.len() + self.by_object.len() <= self.stops.len() - keep {
+            self.cut_lists(keep);
+        } else {
+            self.pop_from_lists(keep);
+        }
+        self.stops.truncate(keep);
+        self.clocks.truncate(clock_at as usize);
+        self.choices.truncate(choices_at as usize);
+    }
+
+    /// The steps from `keep` on are taken out of all lists, list by list.
+    fn cut_lists(&mut self, keep: usize) {
+        self.by_task.iter_mut().for_each(|own| accesses::cut(own, keep));
+        self.by_object.iter_mut().for_each(|accesses| accesses.cut(keep));
+        self.memory.cut(keep);
+        self.wide.cut(keep);
+    }
+
+    /// The same step by step.
+    fn pop_from_lists(&mut self, keep: usize) {
         let Path { stops, by_task, by_object, memory, wide, knows_memory, .. } = self;
-        let Some(&Stop { clock_at, choices_at, .. }) = stops.get(keep) else { return };
         for Stop { task, op, .. } in &stops[keep..] {
             by_task[task.index()].pop();
             each_extent(op, |object| by_object[object.index()].pop(op));
@@ -121,9 +142,6 @@ impl Path {
                 }
             }
         }
-        stops.truncate(keep);
-        self.clocks.truncate(clock_at as usize);
-        self.choices.truncate(choices_at as usize);
     }
 
     /// From now on all steps on memory are listed, those of this run included.

@@ -67,7 +67,7 @@ impl State {
 }
 
 /// An object with those who wait for it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(PartialEq, Eq, Debug)]
 pub struct Object {
     /// Its state.
     pub state: State,
@@ -80,6 +80,31 @@ pub struct Object {
     pub version: u32,
     /// Where it was first used.
     pub site: SiteId,
+}
+
+impl Clone for Object {
+    fn clone(&self) -> Object {
+        let Object { state, waiting, waiting_other, version, site } = self;
+        let (state, waiting, waiting_other) = (state.clone(), waiting.clone(), waiting_other.clone());
+        Object { state, waiting, waiting_other, version: *version, site: *site }
+    }
+
+    /// In the memory that is there: searches copy whole worlds, in which most objects are one of a few kinds.
+    #[inline]
+    fn clone_from(&mut self, other: &Object) {
+        let Object { state, waiting, waiting_other, version, site } = other;
+        match (&mut self.state, state) {
+            (State::Mutex(mine), State::Mutex(theirs)) => mine.clone_from(theirs),
+            (State::Task { task: mine, exited }, State::Task { task, exited: theirs }) => {
+                (*mine, *exited) = (*task, *theirs);
+            }
+            (State::Atomic, State::Atomic) | (State::Cell, State::Cell) => {}
+            (mine, theirs) => mine.clone_from(theirs),
+        }
+        self.waiting.clone_from(waiting);
+        self.waiting_other.clone_from(waiting_other);
+        (self.version, self.site) = (*version, *site);
+    }
 }
 
 impl Object {

@@ -1,0 +1,42 @@
+//! The short way of a task that goes on in a run of a search. It is what nearly all steps are that such a run does not do
+//! by rote, and nothing else: where a state is to be kept, a list must grow, or another task goes on, the general way is gone.
+
+use super::script::{Call, Line};
+use crate::director::Engine;
+use raddle_model::{Analysis, Plain, Policy, TaskId, Touch};
+
+impl<P: Policy, A: Analysis> Engine<P, A> {
+    /// As [`Engine::arrive_in_writing`] if the task goes on. `Err(true)`: it does, and [`Engine::tell`] comes next.
+    /// `Err(false)`: nothing has happened.
+    #[inline(always)]
+    pub fn stay_in_writing(&mut self, task: TaskId, plain: Plain) -> Result<(), bool> {
+        let Plain { kind, touch, object, site, .. } = plain;
+        // Who looks may be spinning; who waits for another, or exits, seldom goes on.
+        let seldom = matches!(touch, Touch::Read | Touch::Join | Touch::Exit);
+        if seldom || self.steps >= self.few_until || !self.decisions.only_counts() {
+            return Err(false);
+        }
+        let Some(rows) = self.search.next_rows() else { return Err(false) };
+        let others = self.world.enabled_tasks().low();
+        if !self.world.can(task, plain) || !self.rote.has_room(rows.picks()) {
+            return Err(false);
+        }
+        // There is room for it, so that this is no call; and it is seldom for nothing.
+        self.rote.lines.push(Line::new(Call::Arrive, kind, task, object, site, task.0));
+        if !self.policy.stays_in_search(task, &self.world) {
+            self.rote.lines.pop();
+            return Err(false);
+        }
+        self.quiet = 0;
+        if others != 0 {
+            self.decisions.count_one();
+        }
+        self.current = Some(task);
+        let (able, objects) = (others | 1 << task.0, self.world.objects().len() as u32);
+        let event = self.world.perform_plain::<true>(task, plain);
+        let event = event.expect("raddle bug: what could be done did not happen");
+        rows.write(self.steps as u32, objects, able, event);
+        self.steps += 1;
+        if self.analysis.plain_at_once(event, &self.world) { Ok(()) } else { Err(true) }
+    }
+}
