@@ -1,0 +1,94 @@
+//! The calls of runs of a search: where such a run is led by the one before it, and where it is not.
+
+use super::{Rt, SEARCHED, Way, plain};
+use raddle_engine::Next;
+use raddle_model::{Kind, ObjectId, Order, Plain, SiteId, Touch};
+
+impl Rt {
+    /// A point of a run that is led by the one before it.
+    #[inline(always)]
+    fn go_by_rote(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        // SAFETY: as in `with`, of which this is a part that must not be called out of line.
+        let run = unsafe { &mut *self.0 };
+        let me = run.running;
+        let Some(next) = run.engine.repeat_arrival(me, kind, object, site) else {
+            return self.leave_rote(kind, order, object, site);
+        };
+        run.heart.beat();
+        if next == me {
+            return Way::NONE;
+        }
+        // Whoever does the same as in the run before does not hang: where it is need not be known at every point.
+        run.heart.at(me, site);
+        run.hand_over(Next::Run(next))
+    }
+
+    pub(super) fn access_by_rote(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.go_by_rote(kind, order, object, site)
+    }
+
+    pub(super) fn take_by_rote(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.go_by_rote(Kind::Lock, order, object, site)
+    }
+
+    pub(super) fn give_by_rote(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.go_by_rote(Kind::Unlock, order, object, site)
+    }
+
+    /// The same for the last point at which the run is led, for the first at which it is no more, and for a task that strays.
+    #[inline(never)]
+    fn leave_rote(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        let way = self.with(|run| {
+            let next = run.engine.repeat_last(run.running, kind, object, site)?;
+            run.beat_at(site);
+            run.find_calls();
+            Some(if next == run.running { Way::NONE } else { run.hand_over(Next::Run(next)) })
+        });
+        way.unwrap_or_else(|| self.go_on_by_itself(kind, order, object, site))
+    }
+
+    #[inline(never)]
+    fn go_on_by_itself(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.with(|run| run.find_calls());
+        self.arrive_plainly::<SEARCHED>(plain(kind, order, object, site))
+    }
+
+    // Those of runs of a search where they are not led.
+
+    pub(super) fn write_in_search(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.go_on_in_search(Plain { kind, touch: Touch::Write, order, object, site })
+    }
+
+    pub(super) fn take_in_search(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.go_on_in_search(Plain { kind: Kind::Lock, touch: Touch::Take, order, object, site })
+    }
+
+    pub(super) fn give_in_search(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        // Where it is no point nothing is written down.
+        self.go_on_in_search(Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site })
+    }
+
+    #[inline(always)]
+    fn go_on_in_search(self, plain: Plain) -> Way {
+        // SAFETY: as in `with`, of which this is a part that must not be called out of line.
+        let run = unsafe { &mut *self.0 };
+        run.beat_at(plain.site);
+        match run.engine.stay_in_writing(run.running, plain) {
+            Ok(()) => Way::NONE,
+            Err(happened) => self.search_on(happened, plain.kind, plain.order, plain.object, plain.site),
+        }
+    }
+
+    /// The rest of that, where it was not all.
+    #[inline(never)]
+    fn search_on(self, happened: bool, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        let plain = plain(kind, order, object, site);
+        if happened {
+            self.with(|run| run.engine.tell(run.running, plain));
+            return Way::NONE;
+        }
+        // Calls of a search are none of a task that was just made, nor of a run that is unusual.
+        let quiet = kind == Kind::Unlock && self.with(|run| !run.engine.is_point_at(kind, site));
+        if quiet { self.arrive_quietly(plain) } else { self.arrive_plainly::<SEARCHED>(plain) }
+    }
+}
