@@ -43,7 +43,14 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::arrive_plain`], while [`Engine::is_blind`].
     #[inline(always)]
     pub fn arrive_blindly(&mut self, task: TaskId, plain: Plain) -> Next {
-        match self.toss::<false>(task, plain) {
+        let tossed = self.toss::<false>(task, plain);
+        self.next_after(tossed)
+    }
+
+    /// What comes of a toss.
+    #[inline(always)]
+    fn next_after(&mut self, tossed: Result<TaskId, Halt>) -> Next {
+        match tossed {
             Ok(task) => Next::Run(task),
             Err(halt) => self.go_on_after(halt),
         }
@@ -80,7 +87,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     }
 
     /// As [`Engine::perform`], while [`Engine::is_blind`], where something is given back.
-    pub(crate) fn give_blindly(&mut self, task: TaskId, plain: Plain) -> Outcome {
+    #[inline(always)]
+    pub fn give_blindly(&mut self, task: TaskId, plain: Plain) -> Outcome {
         match self.give(task, plain) {
             Ok(()) => Outcome::Done,
             Err(true) => {
@@ -236,10 +244,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             return self.schedule_next();
         }
         self.quiet = 0;
-        match self.toss_again() {
-            Ok(task) => Next::Run(task),
-            Err(halt) => self.go_on_after(halt),
-        }
+        let tossed = self.toss_again();
+        self.next_after(tossed)
     }
 
     /// Another one of those who can run.
@@ -259,9 +265,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::schedule_next`], where these can run.
     #[inline(always)]
     pub(crate) fn next_blindly(&mut self, enabled: u64) -> Next {
-        match self.toss_among::<false>(enabled, false) {
-            Ok(task) => Next::Run(task),
-            Err(halt) => self.go_on_after(halt),
-        }
+        let tossed = self.toss_among::<false>(enabled, false);
+        self.next_after(tossed)
     }
 }

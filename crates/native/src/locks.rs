@@ -67,14 +67,18 @@ const RECURSIVE: u32 = 1;
 const ERROR_CHECKING: u32 = 2;
 const ROBUST: u32 = 16;
 
-fn mutex_kind(address: usize) -> u32 {
+/// All that glibc says of a mutex's kind.
+fn kinds(address: usize) -> u32 {
     // SAFETY: the program says that a mutex lies there.
-    unsafe { ((address + MUTEX_KIND) as *const u32).read() & 3 }
+    unsafe { ((address + MUTEX_KIND) as *const u32).read() }
+}
+
+fn mutex_kind(address: usize) -> u32 {
+    kinds(address) & 3
 }
 
 fn is_robust(address: usize) -> bool {
-    // SAFETY: as above.
-    unsafe { ((address + MUTEX_KIND) as *const u32).read() & ROBUST != 0 }
+    kinds(address) & ROBUST != 0
 }
 
 impl Run {
@@ -82,6 +86,14 @@ impl Run {
         self.object(address, site, || {
             State::Mutex(Mutex { recursive: mutex_kind(address) == RECURSIVE, ..Mutex::default() })
         })
+    }
+
+    /// A mutex that asks for nothing special, in memory that may be touched.
+    #[inline(always)]
+    fn ordinary_mutex(&mut self, address: usize, pc: usize) -> Option<(ObjectId, SiteId)> {
+        let site = self.site(pc);
+        let ordinary = self.blocks.check(address, TOUCHED) && kinds(address) & (ERROR_CHECKING | ROBUST) == 0;
+        ordinary.then(|| (self.mutex(address, site), site))
     }
 
     /// Whether the running task holds the mutex.
@@ -131,24 +143,13 @@ pub fn destroy(address: usize) -> i32 {
     })
 }
 
-/// A mutex that asks for nothing special.
-fn is_ordinary(address: usize) -> bool {
-    // SAFETY: the program says that a mutex lies there.
-    let kind = unsafe { ((address + MUTEX_KIND) as *const u32).read() };
-    kind & (ERROR_CHECKING | ROBUST) == 0
-}
-
 /// Takes an ordinary mutex, where nothing is unusual: when the way has been gone. It leads nowhere if it is not as simple;
 /// then nothing has happened.
 // Nothing but the way, which travels in registers.
 #[inline(never)]
 fn lock_straight(address: usize, pc: usize) -> Way {
     let tossed = with_active(|run| {
-        let site = run.site(pc);
-        if !run.blocks.check(address, TOUCHED) || !is_ordinary(address) {
-            return None;
-        }
-        let object = run.mutex(address, site);
+        let (object, site) = run.ordinary_mutex(address, pc)?;
         let plain = Plain { kind: Kind::Lock, touch: Touch::Take, order: Order::SeqCst, object, site };
         run.toss(plain).map(|next| run.hand_over(next))
     });
@@ -224,11 +225,7 @@ fn held(address: usize, pc: usize) -> (ObjectId, SiteId, bool) {
 #[inline(never)]
 fn unlock_straight(address: usize, pc: usize) -> bool {
     with_active(|run| {
-        let site = run.site(pc);
-        if !run.blocks.check(address, TOUCHED) || !is_ordinary(address) {
-            return false;
-        }
-        let object = run.mutex(address, site);
+        let Some((object, site)) = run.ordinary_mutex(address, pc) else { return false };
         let plain = Plain { kind: Kind::Unlock, touch: Touch::Give, order: Order::SeqCst, object, site };
         run.holds(object) && run.give_back(plain)
     })

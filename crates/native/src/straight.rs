@@ -41,11 +41,7 @@ impl Run {
         let simple = self.is_straight() && !self.engine.is_point_at(plain.kind, plain.site);
         if simple {
             crate::server::beat(me, plain.site);
-            match self.engine.give(me, plain) {
-                Ok(()) => {}
-                Err(true) => self.engine.tell(me, plain),
-                Err(false) => _ = self.engine.perform_plain(me, plain),
-            }
+            self.engine.give_blindly(me, plain);
         }
         simple
     }

@@ -276,6 +276,16 @@ pub fn is_duplicate(command: usize) -> bool {
     matches!(command, DUPLICATE | DUPLICATE_CLOEXEC)
 }
 
+/// Closed when another program is begun.
+pub const CLOEXEC: usize = 0o2000000;
+
+/// Another descriptor for the same that has this number, whatever had it. False if there is none.
+pub fn duplicate_as(fd: usize, number: usize, cloexec: bool) -> bool {
+    const DUP3: usize = 292;
+    // SAFETY: whoever calls this knows that what has the number is not used any more.
+    unsafe { call3(DUP3, fd, number, if cloexec { CLOEXEC } else { 0 }) >= 0 }
+}
+
 /// Another descriptor for the same, with a number of our own. None if there is none.
 pub fn duplicate_out_of_the_way(fd: usize) -> Option<usize> {
     // SAFETY: a descriptor that nobody knows yet.

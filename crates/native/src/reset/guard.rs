@@ -9,7 +9,7 @@ mod rules;
 mod sites;
 mod watch;
 
-use super::output::{is_blind, is_of_one};
+use super::output::{is_blind, is_of_one, looks_at_no_file};
 use super::streams::Answer;
 use super::undo::{HIDDEN, Undo};
 use super::{kept, outside, refuse};
@@ -85,14 +85,13 @@ pub fn call(number: usize, args: [usize; 6]) -> isize {
 /// that it would be wrong about.
 fn needs_numbers(number: usize, args: &[usize; 6], is_untold: impl FnOnce(usize) -> bool) -> bool {
     const EPOLL_CTL: usize = 233;
-    const ANONYMOUS: usize = 0x20;
     if matches!(rule(number), Some(Rule::Opens)) || WAITS.contains(&number) || number == EPOLL_CTL {
         return true;
     }
     if is_of_one(number) {
         return is_untold(args[0]);
     }
-    !is_blind(number) && (number != nr::MMAP || args[3] & ANONYMOUS == 0)
+    !looks_at_no_file(number, args)
 }
 
 /// What the kernel says if there is no number left.

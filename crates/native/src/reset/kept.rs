@@ -165,8 +165,6 @@ impl Kept {
 
     /// Opens again what the run has closed, and tells of each.
     pub(super) fn open_again(&mut self, mut opened: impl FnMut(usize)) {
-        const DUP3: usize = 292;
-        const CLOEXEC: usize = 0o2000000;
         if !core::mem::take(&mut self.any_shut) {
             return;
         }
@@ -174,8 +172,8 @@ impl Kept {
         for one in self.all[..self.count].iter_mut().filter(|one| one.shut) {
             let (fd, spare) = (one.fd as usize, one.spare.expect("raddle bug: closed for good"));
             if !core::mem::take(&mut one.put_off) {
-                // SAFETY: the run is over, so nobody uses what has this number now.
-                unsafe { sys::call3(DUP3, spare as usize, fd, if one.cloexec { CLOEXEC } else { 0 }) };
+                // The run is over, so nobody uses what has this number now.
+                sys::duplicate_as(spare as usize, fd, one.cloexec);
             }
             one.shut = false;
             self.which[fd / 64] |= 1 << (fd % 64);

@@ -138,6 +138,12 @@ pub(super) fn is_blind(number: usize) -> bool {
     has(&BLIND_TABLE, number)
 }
 
+/// The same of one with these arguments.
+pub(super) fn looks_at_no_file(number: usize, args: &[usize; 6]) -> bool {
+    const ANONYMOUS: usize = 0x20;
+    is_blind(number) || number == nr::MMAP && args[3] & ANONYMOUS != 0
+}
+
 /// Whether the only open file that it has to do with is its first argument, and it makes no other name of that.
 pub(super) fn is_of_one(number: usize) -> bool {
     has(&OF_ONE_TABLE, number)
@@ -145,8 +151,7 @@ pub(super) fn is_of_one(number: usize) -> bool {
 
 impl Sight {
     fn of(number: usize, args: &[usize; 6]) -> Sight {
-        const ANONYMOUS: usize = 0x20;
-        if is_blind(number) || number == nr::MMAP && args[3] & ANONYMOUS != 0 {
+        if looks_at_no_file(number, args) {
             return Sight::None;
         }
         let is_question = number == nr::NEWFSTATAT && is_of_descriptor(args);

@@ -19,8 +19,8 @@ use super::output::is_blind;
 use super::reach::{can_be_read, can_be_written};
 use super::undo::{HIDDEN, Undo};
 use crate::io::Poll;
-use crate::sys::{self, nr};
-use sockets::{duplicate, duplicate_as, make_blank, make_real, name, numbers, tell_nameless};
+use crate::sys::{self, CLOEXEC, nr};
+use sockets::{duplicate, make_blank, make_real, name, numbers, tell_nameless};
 use table::{End, LISTENERS_MAX, Listener, NAME_MAX, NOBODY, NOTHING, SOCKETS_MAX, Socket, Table, WIRES_MAX};
 use wire::Wire;
 
@@ -29,7 +29,6 @@ const POLLS_MAX: usize = 32;
 
 const LOCAL: usize = 1;
 const STREAM: usize = 1;
-const CLOEXEC: usize = 0o2000000;
 
 mod number {
     pub(super) const READV: usize = 19;
@@ -149,7 +148,7 @@ impl Streams {
         let Table { sockets, sockets_count, .. } = &mut self.now;
         for socket in &mut sockets[..*sockets_count] {
             if let (Some(cloexec), Some(blank)) = (socket.untold.take(), self.blank) {
-                let made = duplicate_as(blank as usize, socket.fd as usize, cloexec);
+                let made = sys::duplicate_as(blank as usize, socket.fd as usize, cloexec);
                 assert!(made, "raddle bug: the kernel has another number");
             }
         }

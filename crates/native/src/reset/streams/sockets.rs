@@ -1,7 +1,7 @@
 //! Sockets of the kernel's: the one that all stand for, and those that take its place.
 
 use super::table::NAME_MAX;
-use super::{CLOEXEC, LOCAL, STREAM, number};
+use super::{LOCAL, STREAM, number};
 use crate::reset::kept;
 use crate::reset::reach::can_be_written;
 use crate::reset::undo::{HIDDEN, Undo};
@@ -18,12 +18,6 @@ pub(super) fn make_blank() -> Option<u32> {
 pub(super) fn duplicate(fd: usize, cloexec: bool) -> isize {
     // SAFETY: a descriptor that nobody knows yet.
     unsafe { sys::call3(nr::FCNTL, fd, if cloexec { sys::DUPLICATE_CLOEXEC } else { sys::DUPLICATE }, 0) }
-}
-
-/// Makes a descriptor for the same that has this number.
-pub(super) fn duplicate_as(fd: usize, number: usize, cloexec: bool) -> bool {
-    // SAFETY: a number that the program has been told, and nothing has it yet.
-    unsafe { sys::call3(number::DUP3, fd, number, if cloexec { CLOEXEC } else { 0 }) >= 0 }
 }
 
 /// How many numbers there are for descriptors.
@@ -43,14 +37,14 @@ pub(super) fn make_real(fd: usize, undo: &mut Undo) -> bool {
     undo.opens(1);
     // SAFETY: one socket takes the place of one like it.
     unsafe {
-        let cloexec = if sys::call3(nr::FCNTL, fd, GET_FD, 0) == 1 { CLOEXEC } else { 0 };
+        let cloexec = sys::call3(nr::FCNTL, fd, GET_FD, 0) == 1;
         let real = sys::call3(nr::SOCKET, LOCAL, STREAM, 0);
         if real < 0 || !undo.may_close(fd) {
             return false;
         }
-        let made = sys::call3(number::DUP3, real as usize, fd, cloexec);
+        let made = sys::duplicate_as(real as usize, fd, cloexec);
         sys::call3(nr::CLOSE, real as usize, 0, 0);
-        made >= 0
+        made
     }
 }
 
