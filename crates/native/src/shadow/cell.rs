@@ -8,7 +8,10 @@ use super::{Findings, How};
 use crate::pages::PAGE;
 use core::arch::asm;
 use core::arch::x86_64::{
-    __m128i, _mm_and_si128, _mm_cmpeq_epi32, _mm_load_si128, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi32,
+    __m128i, _mm_and_si128, _mm_andnot_si128, _mm_castsi128_ps, _mm_cmpeq_epi32, _mm_cmpgt_epi32,
+    _mm_cvtsi64_si128, _mm_load_si128, _mm_movemask_epi8, _mm_movemask_ps, _mm_or_si128, _mm_set1_epi32,
+    _mm_setr_epi32, _mm_setzero_si128, _mm_unpackhi_epi64, _mm_unpacklo_epi32, _mm_unpacklo_epi64,
+    _mm_xor_si128,
 };
 use raddle_analysis::clocks::{Clocks, Epoch};
 use raddle_model::{SiteId, TaskId};
@@ -80,6 +83,16 @@ impl Key {
 
 pub(super) const RECORDS: usize = 4;
 const SITES: usize = 8;
+
+/// How the records of a cell stand to an access; a bit for each.
+struct Standing {
+    /// There is none.
+    free: u32,
+    /// The access takes its place: it meets it, and all that races with it races with the access, too.
+    gone: u32,
+    /// It meets the access and did not go before it, or says the same already.
+    not_so: u32,
+}
 
 /// The bit of a kept site that says that it is a scheduling point in this plan. Accesses from there are announced
 /// each time, so the quick look must never find them.
@@ -268,19 +281,9 @@ impl Cell {
     /// [`Cell::place`] would do, with fewer questions.
     #[inline(never)]
     fn follow(&mut self, key: Key, home: usize, site: SiteId, heard: &[i32]) -> bool {
-        // A bit for each record. Which of them meet the access is chance, so nothing branches on that.
-        let (mut free, mut gone, mut not_so) = (0u32, 0u32, false);
-        for (at, &old) in self.keys.iter().enumerate() {
-            let Epoch { task, time } = old.epoch();
-            let meets = old.0 & key.0 & MASK != 0;
-            let known = ((old.0 ^ key.0) >> 16 == 0) & old.covers(key);
-            not_so |= meets & ((time > heard[task.index()]) | known);
-            let replaced = (key.0 & WRITE != 0) | old.same_task(key);
-            free |= u32::from(old == Key::NONE) << at;
-            gone |= u32::from(meets & replaced & key.covers(old)) << at;
-        }
+        let Standing { free, mut gone, not_so } = self.compare(key, heard);
         let room = free | gone;
-        if not_so | (room == 0) || self.is_racy() {
+        if not_so != 0 || room == 0 || self.is_racy() {
             return false;
         }
         while gone != 0 {
@@ -302,6 +305,39 @@ impl Cell {
         self.keys[home] = key;
         self.sites[home] = site;
         true
+    }
+
+    /// How all records stand to an access. Which of them meet it is chance, so nothing branches on that: the four are
+    /// looked at side by side.
+    #[inline(always)]
+    fn compare(&self, key: Key, heard: &[i32]) -> Standing {
+        let up_to = self.keys.map(|old| heard[old.task().index()]);
+        // SAFETY: these instructions are part of the architecture, and touch no memory.
+        unsafe {
+            let all = |bits: u64| _mm_set1_epi32(bits as u32 as i32);
+            let none = |bits: __m128i| _mm_cmpeq_epi32(bits, _mm_setzero_si128());
+            // Each was written by itself, and not long ago: who reads two at once has to wait.
+            let [a, b, c, d] = self.keys.map(|old| _mm_cvtsi64_si128(old.0 as i64));
+            let (ab, cd) = (_mm_unpacklo_epi32(a, b), _mm_unpacklo_epi32(c, d));
+            let (lows, times) = (_mm_unpacklo_epi64(ab, cd), _mm_unpackhi_epi64(ab, cd));
+            let late = _mm_cmpgt_epi32(times, _mm_setr_epi32(up_to[0], up_to[1], up_to[2], up_to[3]));
+            // See `Key::covers`.
+            let has = |bits: u64| _mm_and_si128(lows, all(bits));
+            let lacks = |bits: u64| _mm_andnot_si128(lows, all(bits));
+            let is_covered = none(_mm_or_si128(has(!key.0 & (MASK | WRITE)), lacks(key.0 & ATOMIC)));
+            let is_covering = none(_mm_or_si128(lacks(key.0 & (MASK | WRITE)), has(!key.0 & ATOMIC)));
+            let same_task = none(_mm_and_si128(_mm_xor_si128(lows, all(key.0)), all(WHO)));
+            let same_time = _mm_cmpeq_epi32(times, all(key.0 >> 32));
+            let known = _mm_and_si128(_mm_and_si128(same_task, same_time), is_covering);
+            let replaced = _mm_or_si128(same_task, all(0u64.wrapping_sub(key.0 & WRITE)));
+            let apart = none(has(key.0 & MASK));
+            let bits = |lanes: __m128i| _mm_movemask_ps(_mm_castsi128_ps(lanes)) as u32;
+            Standing {
+                free: bits(none(lows)),
+                gone: bits(_mm_andnot_si128(apart, _mm_and_si128(replaced, is_covered))),
+                not_so: bits(_mm_andnot_si128(apart, _mm_or_si128(late, known))),
+            }
+        }
     }
 
     #[inline(never)]
