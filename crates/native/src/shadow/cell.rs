@@ -90,8 +90,10 @@ struct Standing {
     free: u32,
     /// The access takes its place: it meets it, and all that races with it races with the access, too.
     gone: u32,
-    /// It meets the access and did not go before it, or says the same already.
-    not_so: u32,
+    /// It meets the access and did not go before it.
+    late: u32,
+    /// It says the same already, or more: whatever races with the access races with it, too.
+    known: u32,
 }
 
 /// The bit of a kept site that says that it is a scheduling point in this plan. Accesses from there are announced
@@ -214,26 +216,8 @@ impl Cell {
         first
     }
 
-    /// The record at home is of an access like this that went before it, and no other meets it: then it is brought up
-    /// to date where it is. What a task does again after a release, and an atomic that is written in turn, come to
-    /// this. Whose access was the last is chance, so nothing branches on that.
-    #[inline(always)]
-    fn renew(&mut self, key: Key, home: usize, site: SiteId, heard: &[i32]) -> bool {
-        let old = self.keys[home];
-        let others = (1..RECORDS).fold(0, |others, by| others | self.keys[home ^ by].0);
-        let Epoch { task, time } = old.epoch();
-        let replaced = (key.0 & WRITE != 0) | old.same_task(key);
-        let can = (others & key.0 & MASK == 0)
-            & key.covers(old)
-            & (time <= heard[task.index()])
-            & (replaced & (self.sites[home] == site));
-        if can {
-            self.keys[home] = key;
-        }
-        can
-    }
-
-    /// The same, for an access to the very same bytes in the very same way as the record at home.
+    /// The record at home is of an access to the very same bytes in the very same way that went before this one, and no other
+    /// meets it: then it is brought up to date where it is. An atomic that is written in turn comes to this.
     #[inline(always)]
     pub(super) fn again(
         &mut self,
@@ -271,21 +255,24 @@ impl Cell {
         findings: &mut Findings,
     ) -> bool {
         let home = Key::home(offset);
-        !self.renew(key, home, site, heard)
-            && !self.follow(key, home, site, heard)
-            && self.place(key, home, site, heard, thrown_out, findings)
+        let standing = self.compare(key, heard);
+        if standing.known != 0 && self.knows(site) {
+            // Whatever races with this access races with that one, too.
+            self.swap(standing.known.trailing_zeros() as usize % RECORDS, home);
+            return false;
+        }
+        let room = standing.free | standing.gone;
+        if standing.known | standing.late != 0 || room == 0 || self.is_racy() {
+            return self.place(key, home, site, heard, thrown_out, findings);
+        }
+        self.follow(key, home, site, standing.gone, room.trailing_zeros() as usize % RECORDS);
+        false
     }
 
     /// All records that meet the access went before it, and there is room for another: that is what becomes of what tasks do
-    /// in turn, each of them once it has heard of the others. False, and nothing has happened, if it is not so. What
-    /// [`Cell::place`] would do, with fewer questions.
-    #[inline(never)]
-    fn follow(&mut self, key: Key, home: usize, site: SiteId, heard: &[i32]) -> bool {
-        let Standing { free, mut gone, not_so } = self.compare(key, heard);
-        let room = free | gone;
-        if not_so != 0 || room == 0 || self.is_racy() {
-            return false;
-        }
+    /// in turn, each of them once it has heard of the others. What [`Cell::place`] would do, with fewer questions.
+    #[inline(always)]
+    fn follow(&mut self, key: Key, home: usize, site: SiteId, mut gone: u32, room: usize) {
         while gone != 0 {
             let at = gone.trailing_zeros() as usize % RECORDS;
             gone &= gone - 1;
@@ -297,14 +284,12 @@ impl Cell {
             self.sites[at] = SiteId::UNKNOWN;
         }
         // What is at home makes room. Nothing that was just written is read again: that would take long.
-        let at = room.trailing_zeros() as usize % RECORDS;
-        if at != home {
-            self.keys[at] = self.keys[home];
-            self.sites[at] = self.sites[home];
+        if room != home {
+            self.keys[room] = self.keys[home];
+            self.sites[room] = self.sites[home];
         }
         self.keys[home] = key;
         self.sites[home] = site;
-        true
     }
 
     /// How all records stand to an access. Which of them meet it is chance, so nothing branches on that: the four are
@@ -335,11 +320,13 @@ impl Cell {
             Standing {
                 free: bits(none(lows)),
                 gone: bits(_mm_andnot_si128(apart, _mm_and_si128(replaced, is_covered))),
-                not_so: bits(_mm_andnot_si128(apart, _mm_or_si128(late, known))),
+                late: bits(_mm_andnot_si128(apart, late)),
+                known: bits(known),
             }
         }
     }
 
+    /// The general way, for an access that is not [`Standing::known`].
     #[inline(never)]
     fn place(
         &mut self,
@@ -350,14 +337,6 @@ impl Cell {
         thrown_out: usize,
         findings: &mut Findings,
     ) -> bool {
-        let same = |old: &Key| (old.0 ^ key.0) >> 16 == 0 && old.covers(key);
-        // Whatever races with this access races with that one, too.
-        if let Some(at) = self.keys.iter().position(same)
-            && self.knows(site)
-        {
-            self.swap(at, home);
-            return false;
-        }
         let (racy, unknown) = (self.is_racy(), self.is_racy() && !self.knows(site));
         let (mut place, mut raced) = (None, false);
         for at in 0..RECORDS {
@@ -403,12 +382,34 @@ impl Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
     use raddle_model::{Dice, Rng};
+
+    /// As [`Cell::note`], record by record and always the general way.
+    fn note_plainly(
+        cell: &mut Cell,
+        key: Key,
+        offset: usize,
+        site: SiteId,
+        heard: &[i32],
+        thrown_out: usize,
+        findings: &mut Findings,
+    ) -> bool {
+        let home = Key::home(offset);
+        let same = |old: &Key| (old.0 ^ key.0) >> 16 == 0 && old.covers(key);
+        if let Some(at) = cell.keys.iter().position(same)
+            && cell.knows(site)
+        {
+            cell.swap(at, home);
+            return false;
+        }
+        cell.place(key, home, site, heard, thrown_out, findings)
+    }
 
     /// Accesses of three tasks that hear of each other now and then.
     #[test]
-    fn what_follows_is_placed_as_it_would_be() {
-        let (mut followed, mut placed) = (0, 0);
+    fn accesses_are_noted_as_the_general_way_would() {
+        let (mut followed, mut known, mut raced, mut noted) = (0, 0, 0, 0);
         for seed in 0..2000 {
             let mut rng = Rng::new(seed);
             let mut draw = |below: usize| rng.below(below as u32) as usize;
@@ -428,23 +429,30 @@ mod tests {
                         let how = How { write: draw(2) == 0, atomic: draw(4) == 0 };
                         let size = 1usize << draw(4);
                         let offset = draw(GRANULE / size) * size;
-                        let key =
-                            Key::new(Key::of(TaskId(task as u32), heard[task][task]), offset, size, how);
-                        let (home, site) = (Key::home(offset), SiteId(1 + draw(6) as u32));
+                        let heard = &heard[task];
+                        let key = Key::new(Key::of(TaskId(task as u32), heard[task]), offset, size, how);
+                        let site = SiteId(1 + draw(6) as u32);
+                        let standing = cell.compare(key, heard);
                         let mut other = cell;
-                        let follows = other.follow(key, home, site, &heard[task]);
-                        let mut findings = Findings::default();
-                        let full = cell.place(key, home, site, &heard[task], step, &mut findings);
-                        placed += 1;
-                        if follows {
-                            followed += 1;
-                            assert_eq!(cell, other, "seed {seed}");
-                            assert!(!full && findings.races.is_empty() && findings.shared.is_empty());
-                        }
+                        let mut findings = [(); 2].map(|()| Findings::default());
+                        let [one, two] = &mut findings;
+                        let full = cell.note(key, offset, site, heard, step, one);
+                        assert_eq!(note_plainly(&mut other, key, offset, site, heard, step, two), full);
+                        assert_eq!(cell, other, "seed {seed}");
+                        assert_eq!(one.shared, two.shared, "seed {seed}");
+                        let [one, two] = findings.each_ref().map(|found| {
+                            found.races.iter().map(|race| (race.key, race.site)).collect::<Vec<_>>()
+                        });
+                        assert_eq!(one, two, "seed {seed}");
+                        noted += 1;
+                        raced += u32::from(!one.is_empty());
+                        known += u32::from(standing.known != 0);
+                        followed += u32::from((standing.known | standing.late) == 0);
                     }
                 }
             }
         }
-        assert!(followed * 10 > placed, "{followed} of {placed}");
+        assert!(followed * 10 > noted, "{followed} of {noted}");
+        assert!(known * 30 > noted && raced * 30 > noted, "{known} and {raced} of {noted}");
     }
 }

@@ -135,28 +135,41 @@ pub struct Shadow {
     thrown_out: usize,
     // Cells that are to be cleared before another run, if there will be one in this process.
     used: Vec<*mut Cell>,
-    reusable: bool,
+    afterwards: Afterwards,
+}
+
+/// What becomes of cells when the run is over.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+enum Afterwards {
+    /// The process ends. It is a copy, which has the memory of a cell only once it writes there.
+    #[default]
+    Nothing,
+    /// They are cleared, so those that are used are listed.
+    Cleared,
+    /// All memory becomes what it was.
+    PutBack,
 }
 
 /// Cells that are about to be changed.
 struct Used<'a> {
-    reusable: bool,
+    afterwards: Afterwards,
     cells: &'a mut Vec<*mut Cell>,
 }
 
 impl Used<'_> {
     #[inline(always)]
     fn touch(&mut self, cell: &mut Cell) {
-        if !self.reusable {
-            cell.claim();
-        } else if cell.is_empty() {
-            self.cells.push(cell);
+        match self.afterwards {
+            Afterwards::Nothing => cell.claim(),
+            Afterwards::Cleared if cell.is_empty() => self.cells.push(cell),
+            _ => {}
         }
     }
 
     /// Cells become what one has become, as long as they are what that was. Says how many.
     fn repeat(&mut self, before: &Cell, after: &Cell, cells: &mut [Cell]) -> usize {
-        let (claims, listed) = (!self.reusable, self.reusable && before.is_empty());
+        let claims = self.afterwards == Afterwards::Nothing;
+        let listed = self.afterwards == Afterwards::Cleared && before.is_empty();
         for (count, cell) in cells.iter_mut().enumerate() {
             if claims && cell.is_first() {
                 cell.claim();
@@ -190,9 +203,14 @@ impl Shadow {
         self.thrown_out = 0;
     }
 
-    /// There will be several runs in this process.
+    /// There will be several runs in this process, each after the other.
     pub fn reuse(&mut self) {
-        self.reusable = true;
+        self.afterwards = Afterwards::Cleared;
+    }
+
+    /// The same, and before each of them all memory will be put back.
+    pub fn is_put_back(&mut self) {
+        self.afterwards = Afterwards::PutBack;
     }
 
     /// The task that runs, or its time, may be another from now on.
@@ -245,15 +263,13 @@ impl Shadow {
             && let Some(page) = self.pages.get(address)
         {
             let cell = &mut page.0[address % PAGE / GRANULE];
-            if !self.reusable {
-                cell.claim();
-            }
             let key = Key::new(Key::of(task, time), offset, size, how);
-            if cell.begin(key, offset, access.kept_site()) {
-                if self.reusable {
-                    self.used.push(cell);
+            match self.afterwards {
+                Afterwards::Nothing => cell.claim(),
+                Afterwards::Cleared if cell.begin(key, offset, access.kept_site()) => {
+                    return self.used.push(cell);
                 }
-                return;
+                _ => {}
             }
             let full =
                 cell.note(key, offset, access.kept_site(), clocks.heard(task), self.thrown_out, findings);
@@ -279,7 +295,7 @@ impl Shadow {
             let upto = end.min((at / PAGE + 1) * PAGE);
             let part = Access { address: at, size: upto - at, ..*access };
             if part.size < PAGE || !self.access_page(&part, time, clocks, findings) {
-                let used = if self.reusable { Some(&mut self.used) } else { None };
+                let used = (self.afterwards == Afterwards::Cleared).then_some(&mut self.used);
                 self.even.part(at, &mut self.pages, used);
                 self.access_cells(&part, time, clocks, findings);
             }
@@ -309,7 +325,7 @@ impl Shadow {
         let site = access.kept_site();
         let now = Key::of(task, time);
         let heard = clocks.heard(task);
-        let mut used = Used { reusable: self.reusable, cells: &mut self.used };
+        let mut used = Used { afterwards: self.afterwards, cells: &mut self.used };
         let (mut at, end) = (address, address + size);
         while at < end {
             let granule = at & !(GRANULE - 1);
@@ -340,7 +356,7 @@ impl Shadow {
             self.even.forget(start, start + size);
             for edge in [start, start + size] {
                 if !edge.is_multiple_of(PAGE) {
-                    let used = if self.reusable { Some(&mut self.used) } else { None };
+                    let used = (self.afterwards == Afterwards::Cleared).then_some(&mut self.used);
                     self.even.part(edge, &mut self.pages, used);
                 }
             }
