@@ -289,6 +289,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             Some(plain) if self.is_blind() => self.arrive_blindly(task, plain),
             Some(plain) => self.arrive_in_writing(task, plain),
             None if op.kind == Kind::End => self.arrive_at_end(task, op.site),
+            None if self.is_blind() && World::is_at_condvar(&op) => self.arrive_at_condvar(task, op),
             None => {
                 self.leave_rote();
                 self.arrive_with_care(task, op)
@@ -457,6 +458,9 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// The same for a task that was picked on the quick way.
     #[inline(never)]
     pub(crate) fn proceed(&mut self, task: TaskId) -> Next {
+        if self.step_at_condvar(task) {
+            return Next::Run(task);
+        }
         match self.let_happen(task) {
             Some(next) => {
                 self.look_around();

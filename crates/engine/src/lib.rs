@@ -11,6 +11,7 @@ mod begin;
 mod blind;
 mod check;
 mod close;
+mod condvar;
 mod deadlock;
 mod decisions;
 mod director;

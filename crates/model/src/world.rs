@@ -4,6 +4,7 @@
 //! up to date incrementally, since asking everybody at each step would cost time in proportion to
 //! the number of tasks; tests compare the two after every step.
 
+mod condvar;
 mod low;
 mod plain;
 mod transitions;

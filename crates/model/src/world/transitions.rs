@@ -200,7 +200,7 @@ impl World {
     }
 
     /// A waiter is notified: from now on it waits for the mutex only.
-    fn rouse(&mut self, task: TaskId) {
+    pub(super) fn rouse(&mut self, task: TaskId) {
         let entry = &mut self.tasks[task.index()];
         entry.woken = true;
         // A task that has queued but not yet announced its wake-up registers itself then.
