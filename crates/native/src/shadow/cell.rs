@@ -11,7 +11,6 @@ use core::arch::x86_64::{
     __m128i, _mm_and_si128, _mm_andnot_si128, _mm_castsi128_ps, _mm_cmpeq_epi32, _mm_cmpgt_epi32,
     _mm_cvtsi64_si128, _mm_load_si128, _mm_movemask_epi8, _mm_movemask_ps, _mm_or_si128, _mm_set1_epi32,
     _mm_setr_epi32, _mm_setzero_si128, _mm_unpackhi_epi64, _mm_unpacklo_epi32, _mm_unpacklo_epi64,
-    _mm_xor_si128,
 };
 use raddle_analysis::clocks::{Clocks, Epoch};
 use raddle_model::{SiteId, TaskId};
@@ -262,7 +261,7 @@ impl Cell {
             return false;
         }
         let room = standing.free | standing.gone;
-        if standing.known | standing.late != 0 || room == 0 || self.is_racy() {
+        if standing.late != 0 || room == 0 || self.is_racy() {
             return self.place(key, home, site, heard, thrown_out, findings);
         }
         self.follow(key, home, site, standing.gone, room.trailing_zeros() as usize % RECORDS);
@@ -300,25 +299,27 @@ impl Cell {
         // SAFETY: these instructions are part of the architecture, and touch no memory.
         unsafe {
             let all = |bits: u64| _mm_set1_epi32(bits as u32 as i32);
-            let none = |bits: __m128i| _mm_cmpeq_epi32(bits, _mm_setzero_si128());
+            let none = |lanes: __m128i, bits: u64| {
+                _mm_cmpeq_epi32(_mm_and_si128(lanes, all(bits)), _mm_setzero_si128())
+            };
             // Each was written by itself, and not long ago: who reads two at once has to wait.
             let [a, b, c, d] = self.keys.map(|old| _mm_cvtsi64_si128(old.0 as i64));
             let (ab, cd) = (_mm_unpacklo_epi32(a, b), _mm_unpacklo_epi32(c, d));
             let (lows, times) = (_mm_unpacklo_epi64(ab, cd), _mm_unpackhi_epi64(ab, cd));
             let late = _mm_cmpgt_epi32(times, _mm_setr_epi32(up_to[0], up_to[1], up_to[2], up_to[3]));
-            // See `Key::covers`.
-            let has = |bits: u64| _mm_and_si128(lows, all(bits));
-            let lacks = |bits: u64| _mm_andnot_si128(lows, all(bits));
-            let is_covered = none(_mm_or_si128(has(!key.0 & (MASK | WRITE)), lacks(key.0 & ATOMIC)));
-            let is_covering = none(_mm_or_si128(lacks(key.0 & (MASK | WRITE)), has(!key.0 & ATOMIC)));
-            let same_task = none(_mm_and_si128(_mm_xor_si128(lows, all(key.0)), all(WHO)));
+            // What a record has and the access has not, and the other way round: see `Key::covers`.
+            let low = all(key.0);
+            let (more, less) = (_mm_andnot_si128(low, lows), _mm_andnot_si128(lows, low));
+            let is_covered = _mm_and_si128(none(more, MASK | WRITE), none(less, ATOMIC));
+            let is_covering = _mm_and_si128(none(less, MASK | WRITE), none(more, ATOMIC));
+            let same_task = none(_mm_or_si128(more, less), WHO);
             let same_time = _mm_cmpeq_epi32(times, all(key.0 >> 32));
             let known = _mm_and_si128(_mm_and_si128(same_task, same_time), is_covering);
             let replaced = _mm_or_si128(same_task, all(0u64.wrapping_sub(key.0 & WRITE)));
-            let apart = none(has(key.0 & MASK));
+            let apart = none(_mm_and_si128(lows, low), MASK);
             let bits = |lanes: __m128i| _mm_movemask_ps(_mm_castsi128_ps(lanes)) as u32;
             Standing {
-                free: bits(none(lows)),
+                free: bits(none(lows, u64::MAX)),
                 gone: bits(_mm_andnot_si128(apart, _mm_and_si128(replaced, is_covered))),
                 late: bits(_mm_andnot_si128(apart, late)),
                 known: bits(known),
@@ -326,7 +327,7 @@ impl Cell {
         }
     }
 
-    /// The general way, for an access that is not [`Standing::known`].
+    /// The general way, for an access that is not [`Standing::known`] with its site.
     #[inline(never)]
     fn place(
         &mut self,
@@ -447,7 +448,7 @@ mod tests {
                         noted += 1;
                         raced += u32::from(!one.is_empty());
                         known += u32::from(standing.known != 0);
-                        followed += u32::from((standing.known | standing.late) == 0);
+                        followed += u32::from(standing.late == 0);
                     }
                 }
             }
