@@ -318,6 +318,12 @@ pub(super) fn is_local_stream(fd: usize) -> bool {
     option(fd, TYPE) == STREAM && option(fd, DOMAIN) == LOCAL
 }
 
+/// Bytes that the kernel keeps at most of what is sent.
+pub(super) fn room_to_send(fd: usize) -> usize {
+    const SEND_BUFFER: usize = 7;
+    option(fd, SEND_BUFFER) as usize
+}
+
 /// Whether it is one that listens.
 fn listens(fd: usize) -> bool {
     const ACCEPTS: usize = 30;
