@@ -143,6 +143,8 @@ impl Wire {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec;
+    use alloc::vec::Vec;
 
     fn send(wire: &mut Wire, bytes: &[u8]) -> Answer {
         wire.send(0, bytes.as_ptr() as usize, bytes.len(), true)
