@@ -1,10 +1,11 @@
 //! Connections of the program with itself, without the kernel: to make two sockets and to end them takes it longer than a
 //! small run takes for everything else.
 //!
-//! Concerns streams on this machine (`AF_UNIX`) whose listener is the run's own, and pairs ([`pairs`]). What is done to them is done here, byte by
-//! byte as the kernel would; what nobody has thought of is not done at all: the run is begun again by a process that leaves
-//! everything to the kernel ([`Streams::gives_up`]). So this need not know all that a socket can do, only what it knows must
-//! be right. Runs in processes of their own never come here, and they are what repeated runs are compared with.
+//! Concerns streams on this machine (`AF_UNIX`) whose listener is the run's own, and pairs ([`pairs`]). What is done to them
+//! is done here, byte by byte as the kernel would; what nobody has thought of is not done at all: the run is begun again by
+//! a process that leaves everything to the kernel ([`Streams::gives_up`]). So this need not know all that a socket can do,
+//! only what it knows must be right. Runs in processes of their own never come here, and they are what repeated runs are
+//! compared with.
 //!
 //! Numbers are what they would be: those that the kernel would give out. It is not told of them before it has to know, which
 //! mostly is never ([`Streams::tell`]); then each stands for one socket that is never used, the `blank`. A socket that
