@@ -1,7 +1,7 @@
 //! Descriptors that the program had when the start was moved (see `late`), and whose state is put back after each run: pipes,
-//! pairs of sockets, sockets that listen, counters of events, groups that are waited for, files that are read. What the
-//! kernel keeps for each is little: what waits to be read, a number, a place. All that would change more (to change its
-//! flags) is refused by the guard, and runs begin before main again.
+//! pairs of sockets (those that are the kernel's, see `streams`), sockets that listen, counters of events, groups that are
+//! waited for, files that are read. What the kernel keeps for each is little: what waits to be read, a number, a place. All
+//! that would change more (to change its flags) is refused by the guard, and runs begin before main again.
 //!
 //! Some may be closed: there is another descriptor for the same, out of the way, from which it is made again. So it does
 //! not end with the run, and that must not show. Nobody notices the end of a file, a counter or a group, unless one is
@@ -31,7 +31,7 @@ enum Kind {
     File(usize),
     /// A socket that listens, with nobody who waits to be accepted.
     Listener,
-    /// A socket that nothing was done to (see `streams`).
+    /// A socket that nothing was done to: what the kernel has of those in `streams`.
     Blank,
 }
 
@@ -84,7 +84,8 @@ impl Kept {
     }
 
     /// Adds a descriptor as it is now; false if its state could not be put back to that.
-    /// If somebody has `listened`, a stream may lead to another program. Only one that is known to be `blank` stays so.
+    /// If somebody has `listened`, a stream may lead to another program. A socket that nothing was done to is kept only if
+    /// it is `blank` because `streams` does it all.
     pub(super) fn add(&mut self, fd: usize, listened: bool, blank: bool) -> bool {
         const GET_FD: usize = 1;
         let Some(kind) = Kind::of(fd).filter(|_| self.count < KEPT_MAX) else { return false };
@@ -316,6 +317,12 @@ pub(super) fn is_local_stream(fd: usize) -> bool {
     const STREAM: u32 = 1;
     const LOCAL: u32 = 1;
     option(fd, TYPE) == STREAM && option(fd, DOMAIN) == LOCAL
+}
+
+/// Bytes that the kernel keeps at most of what is sent.
+pub(super) fn room_to_send(fd: usize) -> usize {
+    const SEND_BUFFER: usize = 7;
+    option(fd, SEND_BUFFER) as usize
 }
 
 /// Whether it is one that listens.

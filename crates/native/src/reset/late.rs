@@ -101,7 +101,7 @@ impl Outside {
         }
         self.tell_kernel();
         let Outside { undo, streams, listens, .. } = self;
-        let can = !streams.are_secret() && undo.can_be_late_start(*listens, streams);
+        let can = undo.can_be_late_start(*listens, streams);
         if !can {
             // All runs come to here in the same way.
             self.late.settle();

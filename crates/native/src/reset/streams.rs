@@ -1,16 +1,19 @@
 //! Connections of the program with itself, without the kernel: to make two sockets and to end them takes it longer than a
 //! small run takes for everything else.
 //!
-//! Concerns streams on this machine (`AF_UNIX`) whose listener is the run's own. What is done to them is done here, byte by
-//! byte as the kernel would; what nobody has thought of is not done at all: the run is begun again by a process that leaves
-//! everything to the kernel ([`Streams::gives_up`]). So this need not know all that a socket can do, only what it knows must
-//! be right. Runs in processes of their own never come here, and they are what repeated runs are compared with.
+//! Concerns streams on this machine (`AF_UNIX`) whose listener is the run's own, and pairs ([`pairs`]). What is done to them
+//! is done here, byte by byte as the kernel would; what nobody has thought of is not done at all: the run is begun again by
+//! a process that leaves everything to the kernel ([`Streams::gives_up`]). So this need not know all that a socket can do,
+//! only what it knows must be right. Runs in processes of their own never come here, and they are what repeated runs are
+//! compared with.
 //!
 //! Numbers are what they would be: those that the kernel would give out. It is not told of them before it has to know, which
 //! mostly is never ([`Streams::tell`]); then each stands for one socket that is never used, the `blank`. A socket that
 //! nothing was done to yet is just that, and becomes a real one as soon as something is done to it that is not to connect.
 //! Listeners are always real, since others may connect to them, too; those here are heard first.
 
+mod names;
+mod pairs;
 mod sockets;
 mod table;
 mod wire;
@@ -20,6 +23,7 @@ use super::reach::{can_be_read, can_be_written};
 use super::undo::{HIDDEN, Undo};
 use crate::io::Poll;
 use crate::sys::{self, CLOEXEC, nr};
+use names::names_descriptor;
 use sockets::{duplicate, make_blank, make_real, name, numbers, tell_nameless};
 use table::{End, LISTENERS_MAX, Listener, NAME_MAX, NOBODY, NOTHING, SOCKETS_MAX, Socket, Table, WIRES_MAX};
 use wire::Wire;
@@ -31,6 +35,8 @@ const LOCAL: usize = 1;
 const STREAM: usize = 1;
 
 mod number {
+    pub(super) const STAT: usize = 4;
+    pub(super) const LSTAT: usize = 6;
     pub(super) const READV: usize = 19;
     pub(super) const WRITEV: usize = 20;
     pub(super) const SELECT: usize = 23;
@@ -42,13 +48,18 @@ mod number {
     pub(super) const SENDMSG: usize = 46;
     pub(super) const RECVMSG: usize = 47;
     pub(super) const GETSOCKNAME: usize = 51;
+    pub(super) const SOCKETPAIR: usize = 53;
     pub(super) const GETSOCKOPT: usize = 55;
+    pub(super) const READLINK: usize = 89;
     pub(super) const EPOLL_CTL: usize = 233;
+    pub(super) const OPENAT: usize = 257;
+    pub(super) const READLINKAT: usize = 267;
     pub(super) const PSELECT6: usize = 270;
     pub(super) const PPOLL: usize = 271;
     pub(super) const ACCEPT4: usize = 288;
     pub(super) const DUP3: usize = 292;
     pub(super) const PWRITEV2: usize = 328;
+    pub(super) const STATX: usize = 332;
 }
 
 /// What is said to a call.
@@ -74,6 +85,8 @@ pub(super) struct Streams {
     start: Table,
     wires: [Wire; WIRES_MAX],
     wires_count: usize,
+    start_wires: [Wire; WIRES_MAX],
+    start_wires_count: usize,
     /// Whether anything is not as it was at the start.
     changed: bool,
     gives_up: bool,
@@ -92,6 +105,8 @@ impl Streams {
             start: NOTHING,
             wires: [Wire::NONE; WIRES_MAX],
             wires_count: 0,
+            start_wires: [Wire::NONE; WIRES_MAX],
+            start_wires_count: 0,
             changed: false,
             gives_up: false,
             numbers: numbers().min(HIDDEN.start),
@@ -103,28 +118,22 @@ impl Streams {
     pub(super) fn begin(&mut self) {
         (self.gives_up, self.untold) = (false, 0);
         if core::mem::take(&mut self.changed) {
-            (self.now, self.wires_count) = (self.start, 0);
+            (self.now, self.wires_count) = (self.start, self.start_wires_count);
+            let start = &self.start_wires[..self.start_wires_count];
+            self.wires.iter_mut().zip(start).for_each(|(wire, start)| wire.follow(start));
         }
     }
 
     /// Runs begin where this one is.
     pub(super) fn moved(&mut self) {
-        self.start = self.now;
-    }
-
-    /// Whether this descriptor is a socket that nothing was done to yet.
-    pub(super) fn is_blank(&self, fd: usize) -> bool {
-        self.now.socket(fd).is_some_and(|at| self.now.sockets[at].end.is_none())
+        (self.start, self.start_wires_count) = (self.now, self.wires_count);
+        let wires = &self.wires[..self.wires_count];
+        self.start_wires.iter_mut().zip(wires).for_each(|(start, wire)| start.follow(wire));
     }
 
     /// The descriptor that all stand for.
     pub(super) fn blank(&self) -> Option<usize> {
         self.blank.map(|blank| blank as usize)
-    }
-
-    /// Whether anything is so that the kernel does not know of.
-    pub(super) fn are_secret(&self) -> bool {
-        self.now.is_secret()
     }
 
     /// Whether this descriptor is one of those here.
@@ -172,6 +181,9 @@ impl Streams {
         if number == nr::SOCKET {
             return self.socket(args, undo);
         }
+        if number == number::SOCKETPAIR {
+            return self.pair(args, undo);
+        }
         if NAMES.contains(&number) || number == nr::FCNTL && sys::is_duplicate(args[1]) {
             (self.now.odd, self.changed) = (true, true);
         }
@@ -186,6 +198,7 @@ impl Streams {
         match number {
             // Any of them may go with it.
             number::SENDMSG => Unknown,
+            _ if names_descriptor(number, args) => Unknown,
             nr::CONNECT => self.connect(args, undo),
             number::ACCEPT => self.accept(args, 0, undo),
             number::ACCEPT4 => self.accept(args, args[3], undo),
@@ -215,15 +228,16 @@ impl Streams {
             return if known || self.now.unlist(at) { Kernel } else { Unknown };
         }
         let Some(at) = self.now.socket(fd) else { return Kernel };
-        if self.now.sockets[at].end.is_some() {
-            return Unknown;
-        }
-        self.tell(undo);
-        if !make_real(fd, undo) {
-            return Unknown;
-        }
-        self.now.remove(at);
-        Kernel
+        let made = match self.now.sockets[at].end {
+            Some(End { wire, .. }) => self.leave_pair(wire, undo),
+            None => {
+                self.tell(undo);
+                let made = make_real(fd, undo);
+                self.now.remove(at);
+                made
+            }
+        };
+        if made { Kernel } else { Unknown }
     }
 
     fn socket(&mut self, args: &[usize; 6], undo: &mut Undo) -> Answer {
@@ -300,13 +314,17 @@ impl Streams {
         if self.wires_count == WIRES_MAX || u32::from(to.count) > to.most {
             return Unknown;
         }
-        let wire = self.wires_count as u8;
-        to.waiting[to.count as usize] = wire;
+        to.waiting[to.count as usize] = self.wires_count as u8;
         to.count += 1;
-        self.wires[self.wires_count].begin();
-        self.wires_count += 1;
+        let wire = self.begin_wire(false);
         self.now.sockets[at].end = Some(End { wire, side: 0 });
         Is(0)
+    }
+
+    fn begin_wire(&mut self, is_pair: bool) -> u8 {
+        self.wires[self.wires_count].begin(is_pair);
+        self.wires_count += 1;
+        self.wires_count as u8 - 1
     }
 
     fn accept(&mut self, args: &[usize; 6], flags: usize, undo: &mut Undo) -> Answer {
@@ -335,10 +353,8 @@ impl Streams {
             return if self.now.unlist(at) { Kernel } else { Unknown };
         }
         let Some(at) = self.now.socket(fd) else { return Kernel };
-        if let Some(End { wire, side }) = self.now.sockets[at].end
-            && !self.wires[wire as usize].close(side as usize)
-        {
-            return Unknown;
+        if let Some(End { wire, side }) = self.now.sockets[at].end {
+            self.wires[wire as usize].close(side as usize);
         }
         let told = self.now.sockets[at].untold.is_none();
         self.now.remove(at);
@@ -374,7 +390,8 @@ impl Streams {
         match number {
             nr::READ | number::READV => wire.receive(side, address, size, true),
             number::RECVFROM => wire.receive(side, address, size, flags & DONT_WAIT == 0),
-            _ => wire.send(side, address, size),
+            number::SENDTO => wire.send(side, address, size, flags & NO_SIGNAL != 0),
+            _ => wire.send(side, address, size, false),
         }
     }
 
@@ -383,6 +400,7 @@ impl Streams {
         const IN: i16 = 0x1 | 0x40;
         const OUT: i16 = 0x4 | 0x100 | 0x200;
         const HUNG_UP: i16 = 0x10 | 0x2000;
+        const ERROR: i16 = 0x8;
         let fd = usize::try_from(fd).ok()?;
         if let Some(at) = self.now.listener(fd) {
             return (self.now.listeners[at].count > 0).then_some(IN);
@@ -391,7 +409,8 @@ impl Streams {
         let (wire, side) = (&self.wires[wire as usize], side as usize);
         let over = wire.is_over(side);
         let readable = if over || wire.has_bytes(side) { IN } else { 0 };
-        Some(readable | OUT | if over { HUNG_UP } else { 0 })
+        let broken = if wire.is_reset(side) { ERROR } else { 0 };
+        Some(readable | OUT | broken | if over { HUNG_UP } else { 0 })
     }
 
     /// Whether the kernel need not be asked about a file.

@@ -195,7 +195,7 @@ impl Undo {
         }
         let (open, mut kept) = (Open::now(), Kept::NONE);
         let can = (0..DESCRIPTORS).all(|fd| match (self.is_inherited(fd), open.has(fd)) {
-            (false, true) => kept.add(fd, listened, streams.is_blank(fd)),
+            (false, true) => kept.add(fd, listened, streams.has(fd)),
             (inherited, open) => inherited == open,
         });
         if can {

@@ -18,7 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static int listener, group, pipes[2], what, clients = 1;
+static int listener, group, pipes[2], what, clients = 1, small;
 static struct sockaddr_un name = {.sun_family = AF_UNIX};
 static socklen_t length = sizeof(sa_family_t);
 static char many[8000];
@@ -170,10 +170,36 @@ static void in_client(int fd) {
         say("ioctl", ioctl(fd, FIONREAD, &number));
         say("bytes", number);
         break;
+    case 40:
+    case 41:
+        for (int i = 0; i < small; i++)
+            send(fd, "s", 1, MSG_NOSIGNAL);
+        ask(fd, pipes[0]);
+        say("write", write(pipes[1], "p", 1));
+        break;
+    }
+}
+
+/* A connection that is there before any choice. */
+static int early[2] = {-1, -1};
+
+static void connect_early(void) {
+    say("socket", early[0] = socket(AF_UNIX, SOCK_STREAM, 0));
+    say("connect", connect(early[0], (struct sockaddr *)&name, length));
+    say("send", send(early[0], "early", 5, MSG_NOSIGNAL));
+    if (what == 43) {
+        say("accept", early[1] = accept(listener, NULL, NULL));
+        get(early[1], 2, 0);
+        say("send", send(early[1], "accepted", 8, MSG_NOSIGNAL));
     }
 }
 
 static void *client(void *unused) {
+    if (early[1] >= 0) {
+        get(early[1], 64, 0);
+        ask(early[0], early[1]);
+        get(early[0], 64, 0);
+    }
     int kind = what == 30 ? SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC : SOCK_STREAM;
     int fd = say("socket", socket(AF_UNIX, kind, 0));
     struct sockaddr_un nobody = {.sun_family = AF_UNIX, .sun_path = "\0nobody of this name"};
@@ -254,6 +280,12 @@ static void in_server(int fd) {
         say("fstat", fstat(fd, &stat));
         say("is a socket", S_ISSOCK(stat.st_mode));
         break;
+    case 40:
+    case 41:
+        say("read", read(pipes[0], bytes, 1));
+        for (int i = 0; i < small; i++)
+            recv(fd, bytes, 1, 0);
+        break;
     }
 }
 
@@ -300,8 +332,11 @@ int main(int argc, char **argv) {
     what = argc > 1 ? atoi(argv[1]) : 0;
     if (what == 22 || what == 0)
         clients = 3;
-    if (what >= 33)
+    if (what >= 33 && what < 40)
         clients = 2;
+    /* So many that the kernel says there is no room, or waits until there is. */
+    if (what == 40 || what == 41)
+        small = what == 40 ? 100 : 300;
     listener = socket(AF_UNIX, SOCK_STREAM, 0);
     if (bind(listener, (struct sockaddr *)&name, length) || pipe(pipes))
         return 2;
@@ -315,6 +350,8 @@ int main(int argc, char **argv) {
     }
     if (listen(listener, what == 22 ? 0 : 4))
         return 4;
+    if (what >= 42)
+        connect_early();
     pthread_t threads[4];
     pthread_create(&threads[0], NULL, server, NULL);
     for (int i = 1; i <= clients; i++)

@@ -1,17 +1,18 @@
 //! Sockets of the kernel's: the one that all stand for, and those that take its place.
 
 use super::table::NAME_MAX;
+use super::wire::KERNEL_ROOM;
 use super::{LOCAL, STREAM, number};
 use crate::reset::kept;
 use crate::reset::reach::can_be_written;
 use crate::reset::undo::{HIDDEN, Undo};
 use crate::sys::{self, nr};
 
-/// A socket that is never used.
+/// A socket that is never used. None if the kernel has less room for what is sent than is counted on here.
 pub(super) fn make_blank() -> Option<u32> {
     // SAFETY: makes a descriptor.
     let blank = sys::out_of_the_way(unsafe { sys::call3(nr::SOCKET, LOCAL, STREAM, 0) })?;
-    HIDDEN.contains(&blank).then_some(blank as u32)
+    (HIDDEN.contains(&blank) && kept::room_to_send(blank) >= KERNEL_ROOM).then_some(blank as u32)
 }
 
 /// Makes another descriptor for the same.
@@ -32,18 +33,35 @@ pub(super) fn numbers() -> usize {
 
 /// Puts a socket of the kernel's in the place of one that nothing was done to yet.
 pub(super) fn make_real(fd: usize, undo: &mut Undo) -> bool {
-    const GET_FD: usize = 1;
     undo.anything = true;
     undo.opens(1);
+    // SAFETY: makes a descriptor.
+    let real = unsafe { sys::call3(nr::SOCKET, LOCAL, STREAM, 0) };
+    usize::try_from(real).is_ok_and(|real| replace(fd, real, undo))
+}
+
+/// The same for both of a pair that nothing was done to.
+pub(super) fn make_pair_real(fds: [usize; 2], undo: &mut Undo) -> bool {
+    undo.anything = true;
+    undo.opens(2);
+    let mut real = [0i32; 2];
+    // SAFETY: makes two descriptors; their numbers live until the call returns.
+    let made =
+        unsafe { sys::call(number::SOCKETPAIR, [LOCAL, STREAM, 0, real.as_mut_ptr() as usize, 0, 0]) == 0 };
+    made && fds.into_iter().zip(real).all(|(fd, real)| replace(fd, real as usize, undo))
+}
+
+/// Gives a descriptor another's number, and closes that; false if the number could not be given back.
+fn replace(fd: usize, real: usize, undo: &mut Undo) -> bool {
+    const GET_FD: usize = 1;
+    if !undo.may_close(fd) {
+        return false;
+    }
     // SAFETY: one socket takes the place of one like it.
     unsafe {
         let cloexec = sys::call3(nr::FCNTL, fd, GET_FD, 0) == 1;
-        let real = sys::call3(nr::SOCKET, LOCAL, STREAM, 0);
-        if real < 0 || !undo.may_close(fd) {
-            return false;
-        }
-        let made = sys::duplicate_as(real as usize, fd, cloexec);
-        sys::call3(nr::CLOSE, real as usize, 0, 0);
+        let made = sys::duplicate_as(real, fd, cloexec);
+        sys::call3(nr::CLOSE, real, 0, 0);
         made
     }
 }

@@ -65,6 +65,11 @@ impl Table {
         self.socket(fd).and_then(|at| self.sockets[at].end)
     }
 
+    /// Which socket is at this end.
+    pub(super) fn at_end(&self, end: End) -> Option<usize> {
+        self.sockets[..self.sockets_count].iter().position(|socket| socket.end == Some(end))
+    }
+
     pub(super) fn listener(&self, fd: usize) -> Option<usize> {
         self.listeners[..self.listeners_count].iter().position(|listener| listener.fd == fd as u32)
     }
