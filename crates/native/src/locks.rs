@@ -82,6 +82,7 @@ fn is_robust(address: usize) -> bool {
 }
 
 impl Run {
+    #[inline(always)]
     fn mutex(&mut self, address: usize, site: SiteId) -> ObjectId {
         self.object(address, site, || {
             State::Mutex(Mutex { recursive: mutex_kind(address) == RECURSIVE, ..Mutex::default() })

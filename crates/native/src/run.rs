@@ -501,6 +501,7 @@ impl Run {
     }
 
     /// The synchronization object at an address, made by `state` when it is first used.
+    #[inline(always)]
     pub fn object(&mut self, address: usize, site: SiteId, state: impl FnOnce() -> State) -> ObjectId {
         match self.objects.sync(address) {
             Some(object) => object,
@@ -509,6 +510,7 @@ impl Run {
     }
 
     /// A new synchronization object at an address, whatever was there.
+    #[inline(never)]
     pub fn new_object(&mut self, address: usize, site: SiteId, state: State) -> ObjectId {
         let object = self.engine.world_mut().create(state, site);
         self.objects.set_sync(address, object);
