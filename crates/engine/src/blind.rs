@@ -5,7 +5,9 @@
 //! back, is left to [`Engine::go_on_after`], so that registers need not be saved for it.
 
 use crate::director::{Engine, Next};
-use raddle_model::{Analysis, Decision, Outcome, Plain, PlainEvent, Policy, SiteId, TaskId, Touch};
+use raddle_model::{
+    Analysis, Decision, Kind, ObjectId, Order, Outcome, Plain, PlainEvent, Policy, SiteId, TaskId, Touch,
+};
 
 /// Where a toss has stopped.
 #[derive(Clone, Copy, Debug)]
@@ -91,19 +93,33 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     pub fn give_blindly(&mut self, task: TaskId, plain: Plain) -> Outcome {
         match self.give(task, plain) {
             Ok(()) => Outcome::Done,
-            Err(true) => {
-                self.tell(task, plain);
-                Outcome::Done
-            }
-            Err(false) => self.perform_plain(task, plain),
+            Err(happened) => self.give_with_care(task, plain.kind, plain.object, plain.site, happened),
         }
+    }
+
+    /// What [`Engine::give`] has left. In parts: whoever hands a whole one over has it in memory all along.
+    #[inline(never)]
+    fn give_with_care(
+        &mut self,
+        task: TaskId,
+        kind: Kind,
+        object: ObjectId,
+        site: SiteId,
+        happened: bool,
+    ) -> Outcome {
+        let plain = Plain { kind, touch: Touch::Give, order: Order::SeqCst, object, site };
+        if happened {
+            self.tell(task, plain);
+            return Outcome::Done;
+        }
+        self.perform_plain(task, plain)
     }
 
     /// The same in two parts. `Err(true)`: it has happened, and [`Engine::tell`] comes next. `Err(false)`: nothing
     /// has happened, and [`Engine::perform_plain`] comes next.
     #[inline(always)]
     pub fn give(&mut self, task: TaskId, plain: Plain) -> Result<(), bool> {
-        debug_assert!(plain.touch == Touch::Give);
+        debug_assert!(plain.touch == Touch::Give && plain.order == Order::SeqCst);
         debug_assert!(!self.search.is_active(), "raddle bug: a run of a search is not written down");
         let event = self.world.perform_plain::<true>(task, plain).ok_or(false)?;
         self.quiet += 1;
