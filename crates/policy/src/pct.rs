@@ -217,6 +217,12 @@ impl<D: Dice> Pct<D> {
         self.knows_above = true;
     }
 
+    /// How many steps may be taken before something is due.
+    #[inline]
+    fn until_due(&self) -> u64 {
+        self.due.saturating_sub(self.step)
+    }
+
     /// Steps in a row after which a task falls.
     fn row_max(&self) -> u64 {
         2 * u64::from(self.length) + 1_000
@@ -253,7 +259,7 @@ impl<D: Dice> Policy for Pct<D> {
 
     /// The same, unless somebody may have to give way.
     #[inline]
-    fn pick_at_once(&mut self, enabled: u64, world: &World) -> Option<TaskId> {
+    fn pick_at_once(&mut self, enabled: u64, world: &World) -> Option<(TaskId, u64)> {
         self.catch_up(world.tasks().len());
         self.above.clear();
         let able = |task: TaskId| enabled >> (task.0 & 63) & 1 == 1;
@@ -269,7 +275,7 @@ impl<D: Dice> Policy for Pct<D> {
         // Only what is not plain gives way.
         world.task(task).touch?;
         self.take_step(task, enabled & (enabled - 1) == 0);
-        Some(task)
+        Some((task, self.until_due()))
     }
 
     /// The last task goes on if nothing is due and nobody above it can run.
@@ -288,20 +294,22 @@ impl<D: Dice> Policy for Pct<D> {
         stays
     }
 
-    #[inline(always)]
-    fn stays_at_once(&mut self, task: TaskId, others: u64, tasks: usize) -> bool {
-        let stays = self.step < self.due
-            && self.last == Some(task)
+    /// Until something is due.
+    #[inline]
+    fn spell(&self, task: TaskId, others: u64, tasks: usize) -> u64 {
+        let stays = self.last == Some(task)
             && self.tasks == tasks
             && self.knows_above
             && others & self.above.low() == 0;
-        if stays {
-            self.step += 1;
-            if others == 0 {
-                self.row_begin = self.step;
-            }
+        if stays { self.until_due() } else { 0 }
+    }
+
+    #[inline]
+    fn spent(&mut self, points: u64, alone: bool) {
+        self.step += points;
+        if alone {
+            self.row_begin = self.step;
         }
-        stays
     }
 
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {

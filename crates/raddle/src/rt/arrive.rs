@@ -420,7 +420,15 @@ impl Run {
         if !self.engine.has_few() {
             return self.turn_with_eyes_open(kind, order, object, site);
         }
-        match self.engine.arrive_aside(self.running, Plain { kind, touch, order, object, site }) {
+        let (me, plain) = (self.running, Plain { kind, touch, order, object, site });
+        if !touch.reads() && self.engine.is_interrupted() {
+            match self.engine.stay_anew(me, plain) {
+                Ok(()) => return Way::NONE,
+                Err(true) => return self.go_on_told(kind, order, object, site),
+                Err(false) => {}
+            }
+        }
+        match self.engine.arrive_aside(me, plain) {
             Ok(task) => self.hand_over(Next::Run(task)),
             Err(halt) => self.hand_over_after(halt),
         }
