@@ -24,7 +24,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     }
 
     /// The one of these that the policy picks does what it was about to do; if it exits, another one, too.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pick_among(&mut self, mut enabled: u64) -> Result<TaskId, Halt> {
         self.end_spell();
         loop {
