@@ -15,6 +15,9 @@
 //! follows that objects need no names: what a task does next, to which object, is a function of
 //! its past.
 
+mod chains;
+
+use self::chains::Chains;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use raddle_model::hash::Wide;
@@ -88,7 +91,7 @@ pub type Fingerprint = Hashing<Exact>;
 #[derive(Default, Debug)]
 pub struct Hashing<R> {
     total: Wide,
-    tasks: Vec<Wide>,
+    tasks: Chains,
     objects: Vec<Groups>,
     recipe: PhantomData<R>,
 }
@@ -102,7 +105,7 @@ impl<R> Clone for Hashing<R> {
     /// In the memory that is there.
     fn clone_from(&mut self, other: &Hashing<R>) {
         self.total = other.total;
-        self.tasks.clone_from(&other.tasks);
+        self.tasks.copy_from(&other.tasks);
         self.objects.clone_from(&other.objects);
     }
 }
@@ -132,7 +135,7 @@ impl<R: Recipe> Hashing<R> {
     /// As [`Hashing::any`], for the right recipe, when a task has made one of this name.
     #[inline]
     fn made(&mut self, task: TaskId, child: u64) {
-        let chain = &mut self.tasks[task.index()];
+        let chain = self.tasks.of(task);
         let hash = chain.chain(SPAWNED, Wide::START);
         *chain = hash;
         self.total = self.total.plus(hash);
@@ -142,7 +145,7 @@ impl<R: Recipe> Hashing<R> {
     /// The same when a task has ended the process, which conflicts with everything: its past is all there is.
     #[inline]
     fn all_over(&mut self, task: TaskId) {
-        let chain = &mut self.tasks[task.index()];
+        let chain = self.tasks.of(task);
         let hash = chain.chain(ENDED, self.total);
         *chain = hash;
         self.total = self.total.plus(hash);
@@ -175,8 +178,9 @@ impl<R: Recipe> Hashing<R> {
             // The end of the process conflicts with everything: its past is all there is.
             past = self.total;
         }
-        let hash = self.tasks[task.index()].chain(label::<R>(event, world), past);
-        self.tasks[task.index()] = hash;
+        let chain = self.tasks.of(task);
+        let hash = chain.chain(label::<R>(event, world), past);
+        *chain = hash;
         self.total = self.total.plus(hash);
         for object in [first, second] {
             if object.is_some() {
@@ -244,11 +248,10 @@ impl<R: Recipe> Analysis for Hashing<R> {
         }
     }
 
-    /// All but the first access to an object.
+    /// All but the first access to an object, and tasks beyond the first ones.
     #[inline(always)]
     fn plain_at_once(&mut self, event: PlainEvent, _: &World) -> bool {
-        let (task, object) = (event.task.index(), event.plain.object.index());
-        let found = (self.tasks.get_mut(task), self.objects.get_mut(object));
+        let found = (self.tasks.of_first(event.task), self.objects.get_mut(event.plain.object.index()));
         let (Some(chain), Some(groups), true) = (found.0, found.1, R::SHORT) else { return false };
         let reading = event.plain.touch.reads();
         let hash = chain.chain((event.plain.kind as u64) << 56, groups.before(reading));

@@ -3,11 +3,13 @@
 
 use crate::blind::Halt;
 use crate::director::Engine;
+use crate::stay::Spell;
 use raddle_model::{Analysis, Decision, Plain, Policy, SiteId, TaskId};
 
 impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::arrive_plain`], while [`Engine::has_few`] and if the run is none of a search. Says who goes on, or where it has
     /// stopped; then [`Engine::go_on_after`] comes next.
+    #[inline(always)]
     pub fn arrive_aside(&mut self, task: TaskId, plain: Plain) -> Result<TaskId, Halt> {
         debug_assert!(!self.search.is_active(), "raddle bug: a run of a search is not written down");
         self.quiet = 0;
@@ -22,10 +24,11 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     }
 
     /// The one of these that the policy picks does what it was about to do; if it exits, another one, too.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pick_among(&mut self, mut enabled: u64) -> Result<TaskId, Halt> {
+        self.end_spell();
         loop {
-            let Some(task) = self.policy.pick_at_once(enabled, &self.world) else {
+            let Some((task, given)) = self.policy.pick_at_once(enabled, &self.world) else {
                 self.world.keep_low(enabled);
                 return Err(Halt::Undrawn);
             };
@@ -35,7 +38,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             }
             match self.do_as_drawn(task, enabled, true)? {
                 Some(others) => enabled = others,
-                None => return Ok(task),
+                None => {
+                    self.spell = Spell::new(given, enabled & !(1 << (task.0 & 63)));
+                    return Ok(task);
+                }
             }
         }
     }

@@ -40,6 +40,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     fn compare(&mut self, verdict: &Verdict, fingerprint: u128) -> Result<(), Box<Divergence>> {
         if let Verdict::Failed(failure) = verdict {
             // A run that finishes has been asked already.
+            self.end_spell();
             self.policy.finished(self.steps).map_err(|mut divergence| {
                 divergence.found = format!("{}: {}", failure.kind.name(), failure.message);
                 divergence

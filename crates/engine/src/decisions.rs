@@ -39,6 +39,12 @@ impl Decisions {
         self.count += 1;
     }
 
+    /// The same for so many at a time.
+    pub(crate) fn count_more(&mut self, decisions: u64) {
+        debug_assert!(self.only_counts, "raddle bug: decisions that are to be told are only counted");
+        self.count += decisions as usize;
+    }
+
     pub(crate) fn only_counts(&self) -> bool {
         self.only_counts
     }

@@ -11,6 +11,7 @@ use crate::decisions::Decisions;
 use crate::rote::Rote;
 use crate::search::Search;
 use crate::spin::Spin;
+use crate::stay::Spell;
 use crate::time::Time;
 use alloc::boxed::Box;
 use alloc::format;
@@ -55,6 +56,8 @@ pub struct Engine<P, A> {
     pub(crate) saw_try: bool,
     // Operations since the last scheduling point.
     pub(crate) quiet: u32,
+    // The points at which the policy need not be asked. See `stay`.
+    pub(crate) spell: Spell,
     // The number of steps up to which the quick way may be taken, 0 while it may not. See `quick`.
     pub(crate) calm_until: u64,
     // The same while there are few tasks, and for the blind way.
@@ -92,6 +95,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             verdict: None,
             saw_try: false,
             quiet: 0,
+            spell: Spell::default(),
             calm_until: 0,
             few_until: 0,
             blind_until: 0,
@@ -123,6 +127,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// The policy, to be replaced or restarted between runs.
     pub fn policy_mut(&mut self) -> &mut P {
+        self.end_spell();
         &mut self.policy
     }
 
@@ -160,7 +165,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// How many decisions there were so far.
     pub fn decisions(&self) -> usize {
-        self.decisions.len()
+        self.decisions.len() + self.spell.decisions() as usize
     }
 
     /// From the next run on decisions are counted, and not written down: there will be no schedule.
@@ -336,6 +341,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if self.is_led() {
             return self.spawn_by_rote(parent, site);
         }
+        self.end_spell();
         match self.perform_with_care(parent, Op::new(Kind::Spawn, ObjectId::NONE, site)) {
             Outcome::Spawned(child) => child,
             other => panic!("raddle bug: a spawn gave {other:?}"),
@@ -413,6 +419,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if choice.arity <= 1 || self.verdict.is_some() {
             return 0;
         }
+        self.end_spell();
         match self.policy.choose(choice) {
             Ok(value) => {
                 assert!(value < choice.arity, "raddle bug: the policy chose {value} of {}", choice.arity);
@@ -477,6 +484,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             self.out_of_steps();
             return None;
         }
+        self.end_spell();
         let simple =
             self.time_mode == TimeMode::Any && !self.spin.holds_back() && !self.search.is_impatient();
         if !simple {
@@ -567,6 +575,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     #[inline]
     pub(crate) fn finished(&mut self) {
+        self.end_spell();
         match self.policy.finished(self.steps) {
             Ok(()) if !self.search.is_active() => self.verdict = Some(Verdict::Finished),
             Ok(()) => self.verdict = Some(self.search.verdict()),

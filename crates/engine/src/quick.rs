@@ -36,6 +36,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             return self.arrive_slowly(task, plain);
         }
         self.quiet = 0;
+        self.end_spell();
         let others = self.world.enabled_tasks();
         if self.world.can(task, plain) && self.policy.stays(task, others, &self.world) {
             return self.stay(task, plain);
@@ -102,6 +103,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if self.steps >= self.calm_until {
             return self.spawn_with_care(parent, site);
         }
+        self.end_spell();
         self.quiet += 1;
         self.steps += 1;
         let child = self.world.perform_spawn_only(parent, site);
@@ -136,6 +138,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[inline]
     pub fn arrive_at_end(&mut self, task: TaskId, site: SiteId) -> Next {
         self.leave_rote();
+        self.end_spell();
         let others = self.world.enabled_tasks();
         let alone = self.steps < self.calm_until && others.is_empty();
         // A blind policy need not be asked: there is nothing to choose.
@@ -188,6 +191,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::schedule_next`], where somebody can run.
     #[inline(always)]
     pub(crate) fn next_at_once(&mut self) -> Next {
+        self.end_spell();
         let enabled = self.world.enabled_tasks();
         self.search.point(self.steps, enabled, &self.world);
         let view = View { step: self.steps, current: self.current, enabled, world: &self.world };

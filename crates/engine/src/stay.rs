@@ -1,8 +1,32 @@
 //! The short way of a task that goes on: where the policy says that at once, nobody need hear what it was about to do.
 //! Like the blind way, it is what nearly every step of such a run is, and nothing else.
+//!
+//! The policy is not asked at each point. It says for how many the task goes on while the same others can run ([`Spell`]), and
+//! hears how many they were before it is asked anything else.
 
 use crate::director::Engine;
 use raddle_model::{Analysis, Plain, Policy, TaskId, Touch};
+
+/// The points at which the current task goes on without anybody being asked.
+#[derive(Debug, Default)]
+pub(crate) struct Spell {
+    /// How many they were at first.
+    given: u64,
+    left: u64,
+    /// Who else could run: if that changes, the policy must be asked again.
+    others: u64,
+}
+
+impl Spell {
+    pub(crate) fn new(given: u64, others: u64) -> Spell {
+        Spell { given, left: given, others }
+    }
+
+    /// How many decisions were made in it.
+    pub(crate) fn decisions(&self) -> u64 {
+        if self.others == 0 { 0 } else { self.given - self.left }
+    }
+}
 
 impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::arrive_plain`] if the task goes on, where decisions are only counted
@@ -15,18 +39,52 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if self.steps >= self.few_until || matches!(plain.touch, Touch::Read | Touch::Exit) {
             return Err(false);
         }
-        let (others, tasks) = (self.world.enabled_tasks().low(), self.world.tasks().len());
-        if !self.world.can(task, plain) || !self.policy.stays_at_once(task, others, tasks) {
+        if self.spell.left == 0
+            || self.spell.others != self.world.enabled_tasks().low()
+            || !self.world.can(task, plain)
+        {
             return Err(false);
         }
+        debug_assert!(self.current == Some(task), "raddle bug: the spell is another task's");
+        self.spell.left -= 1;
         self.quiet = 0;
-        if others != 0 {
-            self.decisions.count_one();
-        }
-        self.current = Some(task);
         let event = self.world.perform_plain::<true>(task, plain);
         let event = event.expect("raddle bug: what could be done did not happen");
         self.steps += 1;
         if self.analysis.plain_at_once(event, &self.world) { Ok(()) } else { Err(true) }
+    }
+
+    /// Whether a spell was cut short by others that can run now and could not before, or the other way round: then
+    /// [`Engine::stay_anew`] is worth a try.
+    #[inline]
+    pub fn is_interrupted(&self) -> bool {
+        self.spell.left != 0 && self.spell.others != self.world.enabled_tasks().low()
+    }
+
+    /// The same, by asking the policy. After `Err(false)`, [`Engine::arrive_aside`] comes next.
+    #[inline(never)]
+    pub fn stay_anew(&mut self, task: TaskId, plain: Plain) -> Result<(), bool> {
+        self.end_spell();
+        let others = self.world.enabled_tasks().low();
+        self.spell = Spell::new(self.policy.spell(task, others, self.world.tasks().len()), others);
+        self.stay_at_once(task, plain)
+    }
+
+    /// The policy hears at how many points the task has gone on. It must, before it is asked anything.
+    #[inline(always)]
+    pub(crate) fn end_spell(&mut self) {
+        if self.spell.given != 0 {
+            self.settle_spell();
+        }
+    }
+
+    #[inline(never)]
+    fn settle_spell(&mut self) {
+        let decisions = self.spell.decisions();
+        let Spell { given, left, others } = core::mem::take(&mut self.spell);
+        if given != left {
+            self.decisions.count_more(decisions);
+            self.policy.spent(given - left, others == 0);
+        }
     }
 }

@@ -115,17 +115,25 @@ pub trait Policy {
         false
     }
 
-    /// The same where there are no more than 64 tasks, one bit each, if it takes no call to say yes. A no may be wrong.
+    /// At how many points, this one first, it would say so of `task` while these others can run, one bit each, and there are
+    /// `tasks` tasks, no more than 64. Fewer are never wrong. [`Policy::spent`] comes before anything else is asked.
     #[inline]
-    fn stays_at_once(&mut self, task: TaskId, others: u64, tasks: usize) -> bool {
+    fn spell(&self, task: TaskId, others: u64, tasks: usize) -> u64 {
         let _ = (task, others, tasks);
-        false
+        0
+    }
+
+    /// A task has gone on at so many of these points; `alone` if there were no others.
+    #[inline]
+    fn spent(&mut self, points: u64, alone: bool) {
+        let _ = (points, alone);
     }
 
     /// As [`Policy::pick`] where these can run, one bit each, and there are no more than 64 tasks, if the policy has a short
-    /// way for it. Otherwise it must be asked in the other way next.
+    /// way for it. Otherwise it must be asked in the other way next. Also says what [`Policy::spell`] would at the task's next
+    /// point, if the others can still run then, and nobody else.
     #[inline]
-    fn pick_at_once(&mut self, enabled: u64, world: &World) -> Option<TaskId> {
+    fn pick_at_once(&mut self, enabled: u64, world: &World) -> Option<(TaskId, u64)> {
         let _ = (enabled, world);
         None
     }
@@ -196,12 +204,14 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     fn stays(&mut self, task: TaskId, others: &TaskSet, world: &World) -> bool {
         (**self).stays(task, others, world)
     }
-    #[inline]
-    fn stays_at_once(&mut self, task: TaskId, others: u64, tasks: usize) -> bool {
-        (**self).stays_at_once(task, others, tasks)
+    fn spell(&self, task: TaskId, others: u64, tasks: usize) -> u64 {
+        (**self).spell(task, others, tasks)
+    }
+    fn spent(&mut self, points: u64, alone: bool) {
+        (**self).spent(points, alone);
     }
     #[inline]
-    fn pick_at_once(&mut self, enabled: u64, world: &World) -> Option<TaskId> {
+    fn pick_at_once(&mut self, enabled: u64, world: &World) -> Option<(TaskId, u64)> {
         (**self).pick_at_once(enabled, world)
     }
     #[inline(always)]

@@ -134,7 +134,7 @@ impl World {
         self.objects.clear();
         self.enabled.clear();
         self.live.clear();
-        self.add_task(None, SiteId::UNKNOWN);
+        self.push_task(None, hash::mix(0, 0), 0, SiteId::UNKNOWN);
     }
 
     /// Remembers from now on what each object was when it was registered.
@@ -171,12 +171,9 @@ impl World {
     }
 
     #[inline]
-    fn add_task(&mut self, parent: Option<TaskId>, site: SiteId) -> TaskId {
-        let (name, spawn_index) = match parent {
-            None => (hash::mix(0, 0), 0),
-            Some(parent) => self.tasks[parent.index()].next_child(),
-        };
-        self.push_task(parent, name, spawn_index, site)
+    fn add_child(&mut self, parent: TaskId, site: SiteId) -> TaskId {
+        let (name, spawn_index) = self.tasks[parent.index()].next_child();
+        self.push_task(Some(parent), name, spawn_index, site)
     }
 
     /// A new task of this name, which is this child of its parent.

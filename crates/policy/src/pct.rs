@@ -87,22 +87,25 @@ impl<D: Dice> Pct<D> {
         self.changes.sort_unstable_by(|a, b| b.cmp(a));
     }
 
-    /// Puts `place` at `at`.
+    /// Puts `place` at `at`. Others are moved one by one, since they are few as a rule.
     #[inline]
     fn insert(&mut self, at: usize, place: Place) {
         self.knows_above = false;
-        self.order.insert(at, place);
+        self.order.push(place);
+        let mut moved = place;
+        self.order[at..].iter_mut().for_each(|place| core::mem::swap(place, &mut moved));
     }
 
+    /// Where the task is. It will not stay there, nor among those that have not fallen.
     #[inline]
-    fn remove(&mut self, task: TaskId) {
+    fn leaves(&mut self, task: TaskId) -> usize {
         self.knows_above = false;
         let place = self.order.iter().position(|place| place.task == task);
         let at = place.expect("raddle bug: a task has no place");
-        self.order.remove(at);
         if at < self.standing {
             self.standing -= 1;
         }
+        at
     }
 
     /// Whether anybody above `last` is among `others`.
@@ -129,7 +132,6 @@ impl<D: Dice> Pct<D> {
         while self.tasks < tasks {
             let task = TaskId(self.tasks as u32);
             self.tasks += 1;
-            self.gave_way.push(0);
             let at = self.draw(self.standing) as usize;
             self.standing += 1;
             self.insert(at, Place { task, level: 0 });
@@ -142,10 +144,19 @@ impl<D: Dice> Pct<D> {
     }
 
     fn fall(&mut self, task: TaskId, level: i64) {
-        self.remove(task);
-        let fallen = &self.order[self.standing..];
-        let at = self.standing + fallen.partition_point(|place| place.level > level);
-        self.insert(at, Place { task, level });
+        let mut at = self.leaves(task);
+        // Past those that stand and those that have fallen less, or back past those that have fallen as far or further.
+        while let Some(&next) = self.order.get(at + 1)
+            && (at < self.standing || next.level > level)
+        {
+            self.order[at] = next;
+            at += 1;
+        }
+        while at > self.standing && self.order[at - 1].level <= level {
+            self.order[at] = self.order[at - 1];
+            at -= 1;
+        }
+        self.order[at] = Place { task, level };
     }
 
     fn fall_to_the_bottom(&mut self, task: TaskId) {
@@ -154,7 +165,8 @@ impl<D: Dice> Pct<D> {
     }
 
     fn anywhere(&mut self, task: TaskId) {
-        self.remove(task);
+        let at = self.leaves(task);
+        self.order.remove(at);
         let at = self.draw(self.order.len()) as usize;
         let level = if at <= self.standing {
             self.standing += 1;
@@ -187,6 +199,7 @@ impl<D: Dice> Pct<D> {
     #[inline(never)]
     fn gives_way_now(&mut self, view: &View<'_>, task: TaskId) -> bool {
         let now = view.world.task(task).events + 1;
+        self.gave_way.resize(self.tasks, 0);
         if self.gave_way[task.index()] == now {
             return false;
         }
@@ -215,6 +228,12 @@ impl<D: Dice> Pct<D> {
         }
         self.last = Some(task);
         self.knows_above = true;
+    }
+
+    /// How many steps may be taken before something is due.
+    #[inline]
+    fn until_due(&self) -> u64 {
+        self.due.saturating_sub(self.step)
     }
 
     /// Steps in a row after which a task falls.
@@ -253,23 +272,20 @@ impl<D: Dice> Policy for Pct<D> {
 
     /// The same, unless somebody may have to give way.
     #[inline]
-    fn pick_at_once(&mut self, enabled: u64, world: &World) -> Option<TaskId> {
+    fn pick_at_once(&mut self, enabled: u64, world: &World) -> Option<(TaskId, u64)> {
         self.catch_up(world.tasks().len());
-        self.above.clear();
-        let able = |task: TaskId| enabled >> (task.0 & 63) & 1 == 1;
-        let above = &mut self.above;
-        let mut places = self.order.iter().map(|place| place.task);
-        let task = places.find(|&task| {
-            let found = able(task);
-            if !found {
-                above.insert_to::<true>(task);
-            }
+        let mut above = 0;
+        let mut bits = self.order.iter().map(|place| (place.task, 1_u64 << (place.task.0 & 63)));
+        let (task, _) = bits.find(|&(_, bit)| {
+            let found = enabled & bit != 0;
+            above |= if found { 0 } else { bit };
             found
         })?;
+        self.above.set_low(above);
         // Only what is not plain gives way.
         world.task(task).touch?;
         self.take_step(task, enabled & (enabled - 1) == 0);
-        Some(task)
+        Some((task, self.until_due()))
     }
 
     /// The last task goes on if nothing is due and nobody above it can run.
@@ -288,20 +304,22 @@ impl<D: Dice> Policy for Pct<D> {
         stays
     }
 
-    #[inline(always)]
-    fn stays_at_once(&mut self, task: TaskId, others: u64, tasks: usize) -> bool {
-        let stays = self.step < self.due
-            && self.last == Some(task)
+    /// Until something is due.
+    #[inline]
+    fn spell(&self, task: TaskId, others: u64, tasks: usize) -> u64 {
+        let stays = self.last == Some(task)
             && self.tasks == tasks
             && self.knows_above
             && others & self.above.low() == 0;
-        if stays {
-            self.step += 1;
-            if others == 0 {
-                self.row_begin = self.step;
-            }
+        if stays { self.until_due() } else { 0 }
+    }
+
+    #[inline]
+    fn spent(&mut self, points: u64, alone: bool) {
+        self.step += points;
+        if alone {
+            self.row_begin = self.step;
         }
-        stays
     }
 
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {

@@ -178,16 +178,23 @@ impl Policy for Planned {
         }
     }
 
-    #[inline(always)]
-    fn stays_at_once(&mut self, task: TaskId, others: u64, tasks: usize) -> bool {
-        match &mut self.tail {
-            AnyTail::Pct(pct) if self.position >= self.prefix.len() => pct.stays_at_once(task, others, tasks),
-            _ => false,
+    #[inline]
+    fn spell(&self, task: TaskId, others: u64, tasks: usize) -> u64 {
+        match &self.tail {
+            AnyTail::Pct(pct) if self.position >= self.prefix.len() => pct.spell(task, others, tasks),
+            _ => 0,
+        }
+    }
+
+    #[inline]
+    fn spent(&mut self, points: u64, alone: bool) {
+        if let AnyTail::Pct(pct) = &mut self.tail {
+            pct.spent(points, alone);
         }
     }
 
     #[inline(always)]
-    fn pick_at_once(&mut self, enabled: u64, world: &World) -> Option<TaskId> {
+    fn pick_at_once(&mut self, enabled: u64, world: &World) -> Option<(TaskId, u64)> {
         match &mut self.tail {
             AnyTail::Pct(pct) if self.position >= self.prefix.len() => pct.pick_at_once(enabled, world),
             _ => None,

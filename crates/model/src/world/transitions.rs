@@ -13,7 +13,7 @@ impl World {
         let Op { kind, site, .. } = self.tasks[task.index()].op;
         match kind {
             // What every run has, at once.
-            Kind::Spawn => return Outcome::Spawned(self.add_task(Some(task), site)),
+            Kind::Spawn => return Outcome::Spawned(self.add_child(task, site)),
             Kind::Yield | Kind::End => return Outcome::Done,
             _ => {}
         }

@@ -76,8 +76,7 @@ impl Rt {
             return self.give(plain.kind, order, object, site);
         }
         let me = run.running;
-        run.heart.at(me, site);
-        run.heart.beat();
+        run.heart.beat_at(me, site);
         match run.engine.give(me, plain) {
             Ok(()) => Way::NONE,
             Err(true) => run.go_on_told(plain.kind, order, object, site),
@@ -380,8 +379,7 @@ impl Run {
     fn turn<const WAY: u8>(&mut self, plain: Plain) -> Way {
         // Read once: what is written in between might be the same place, for all that a compiler knows.
         let me = self.running;
-        self.heart.at(me, plain.site);
-        self.heart.beat();
+        self.heart.beat_at(me, plain.site);
         if WAY == BLIND {
             if !self.engine.is_blind() {
                 return self.turn_with_eyes_open(plain.kind, plain.order, plain.object, plain.site);
@@ -420,7 +418,15 @@ impl Run {
         if !self.engine.has_few() {
             return self.turn_with_eyes_open(kind, order, object, site);
         }
-        match self.engine.arrive_aside(self.running, Plain { kind, touch, order, object, site }) {
+        let (me, plain) = (self.running, Plain { kind, touch, order, object, site });
+        if !touch.reads() && self.engine.is_interrupted() {
+            match self.engine.stay_anew(me, plain) {
+                Ok(()) => return Way::NONE,
+                Err(true) => return self.go_on_told(kind, order, object, site),
+                Err(false) => {}
+            }
+        }
+        match self.engine.arrive_aside(me, plain) {
             Ok(task) => self.hand_over(Next::Run(task)),
             Err(halt) => self.hand_over_after(halt),
         }
@@ -531,7 +537,6 @@ impl Run {
     /// A sign of life, and where it is given.
     #[inline(always)]
     pub(super) fn beat_at(&self, site: SiteId) {
-        self.heart.at(self.running, site);
-        self.heart.beat();
+        self.heart.beat_at(self.running, site);
     }
 }

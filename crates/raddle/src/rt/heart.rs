@@ -50,6 +50,13 @@ impl Heart {
         self.beats.store(self.beats.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
+    /// A sign of life, and where it is given.
+    #[inline(always)]
+    pub(super) fn beat_at(&self, task: TaskId, site: SiteId) {
+        self.at(task, site);
+        self.beat();
+    }
+
     /// Who is running, and where it was last if that is known.
     pub(crate) fn running(&self) -> (TaskId, SiteId) {
         let task = TaskId(self.task.load(Ordering::Relaxed));

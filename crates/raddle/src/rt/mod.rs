@@ -41,12 +41,17 @@ use watch::Watch;
 /// Operations that a task may do after its run is over, before it is given up.
 const LATE_OPERATIONS_MAX: u32 = 10_000;
 
+/// Tasks whose stacks are found by one look.
+pub(crate) const CONTEXTS: usize = 64;
+
 /// The state of one carrier: used for one run after the other.
 pub(crate) struct Run {
     pub(crate) engine: Engine<Planned, Watch>,
     /// Boxed: a fiber that runs must stay where it is while others are made.
     #[expect(clippy::vec_box, reason = "their addresses are held across switches")]
     pub(crate) fibers: Vec<Box<Fiber>>,
+    /// Where the stacks of the first of them stand. invariant: nowhere, if there is no such fiber.
+    pub(crate) contexts: [*mut Context; CONTEXTS],
     pub(crate) running: TaskId,
     /// The stack that is running, if it is a task's.
     pub(crate) here: *mut Context,
@@ -348,7 +353,11 @@ impl Run {
     /// The task goes on: where to switch to.
     #[inline(always)]
     pub(crate) fn go(&mut self, task: TaskId) -> *const Context {
-        let context = &raw mut self.fibers[task.index()].context;
+        let context = match self.contexts.get(task.index()) {
+            Some(&context) => context,
+            None => &raw mut self.fibers[task.index()].context,
+        };
+        debug_assert!(!context.is_null(), "raddle bug: a task that has no stack goes on");
         self.go_to(task, context)
     }
 
@@ -431,8 +440,12 @@ impl Run {
     /// The stack of another that has ended in this run, or a new one, is given to this task.
     #[cold]
     fn find_stack(&mut self, task: TaskId) -> *mut Fiber {
-        if self.fibers.len() <= task.index() {
-            self.fibers.resize_with(task.index() + 1, Box::default);
+        while self.fibers.len() <= task.index() {
+            let mut fiber = Box::<Fiber>::default();
+            if let Some(context) = self.contexts.get_mut(self.fibers.len()) {
+                *context = &raw mut fiber.context;
+            }
+            self.fibers.push(fiber);
         }
         if self.stacks.is_empty() {
             let ended = self.ended.drain(..);

@@ -7,7 +7,7 @@ use super::slot::{CarrierId, Mark};
 use super::switch::Context;
 use super::told::{Brief, Told};
 use super::watch::{Hapsets, Watch};
-use super::{Ended, Heart, Run as Inner, drive, enter};
+use super::{CONTEXTS, Ended, Heart, Run as Inner, drive, enter};
 use raddle_analysis::lock_order::{Cycle, Edge};
 use raddle_analysis::races::Race;
 use raddle_engine::Engine;
@@ -90,7 +90,8 @@ impl Worker {
     pub(super) fn work(self, commands: &Receiver<Command>) {
         let mut state = Inner {
             engine: Engine::new(Planned::new(&Plan::new(0, Tail::None)), Watch::default()),
-            fibers: vec![Box::default()],
+            fibers: Vec::new(),
+            contexts: [std::ptr::null_mut(); CONTEXTS],
             running: TaskId::MAIN,
             here: std::ptr::null_mut(),
             root: Context::default(),
