@@ -74,6 +74,16 @@ pub struct Task {
 }
 
 impl Task {
+    /// It says that it is about to do something that is not plain.
+    #[inline(always)]
+    fn is_about_to(&mut self, op: Op) {
+        assert!(self.life == Life::Running, "raddle bug: a task announces twice");
+        self.op = op;
+        self.bare = false;
+        self.life = Life::Pending;
+        self.touch = None;
+    }
+
     /// The name of its next child, and which one that is.
     #[inline]
     fn next_child(&mut self) -> (u64, u32) {
@@ -341,12 +351,7 @@ impl World {
         if let Some(plain) = op.plain() {
             return self.announce_plain::<false>(task, plain);
         }
-        let entry = &mut self.tasks[task.index()];
-        assert!(entry.life == Life::Running, "raddle bug: a task announces twice");
-        entry.op = op;
-        entry.bare = false;
-        entry.life = Life::Pending;
-        entry.touch = None;
+        self.tasks[task.index()].is_about_to(op);
         let enabled = self.announce_other(task, &op);
         // A running task is in no set, so there is nothing to take out.
         if enabled {

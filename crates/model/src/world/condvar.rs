@@ -20,11 +20,7 @@ impl World {
     #[inline]
     pub fn announce_at_condvar(&mut self, task: TaskId, op: Op) -> bool {
         let entry = &mut self.tasks[task.index()];
-        assert!(entry.life == Life::Running, "raddle bug: a task announces twice");
-        entry.op = op;
-        entry.bare = false;
-        entry.life = Life::Pending;
-        entry.touch = None;
+        entry.is_about_to(op);
         let mut can = true;
         if op.kind == Kind::Wake {
             // One that nobody has woken waits at the condition variable only, unless it can leave alone.

@@ -1,19 +1,16 @@
 /* Two threads at the ends of a pair of sockets. What each call says is printed. The first argument says what is done, the second
  * whether the pair is made before there is any choice or within a run. */
 #define _GNU_SOURCE
+#include "said.h"
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/select.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -22,23 +19,6 @@
 static int what, ends[2], pipes[2], group;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char many[300000], order[16];
-
-static long say(const char *call, long value) {
-    printf("%s %ld %s\n", call, value, value < 0 ? strerrorname_np(errno) : "");
-    fflush(stdout);
-    return value;
-}
-
-static void show(const char *call, const char *bytes, long count) {
-    printf("%s %ld %.*s %s\n", call, count, count > 0 && count < 64 ? (int)count : 0, bytes,
-           count < 0 ? strerrorname_np(errno) : "");
-    fflush(stdout);
-}
-
-static void get(int fd, int size, int flags) {
-    char bytes[64] = "";
-    show("recv", bytes, recv(fd, bytes, size, flags));
-}
 
 static void put(int fd, const char *text) { say("send", send(fd, text, strlen(text), MSG_NOSIGNAL)); }
 

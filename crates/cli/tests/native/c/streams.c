@@ -1,18 +1,15 @@
 /* A server and its clients, connected through a name that the program has made up itself. What each call says is printed.
  * The argument says what else is done with these sockets. */
 #define _GNU_SOURCE
-#include <errno.h>
+#include "said.h"
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/select.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/un.h>
@@ -22,23 +19,6 @@ static int listener, group, pipes[2], what, clients = 1, small;
 static struct sockaddr_un name = {.sun_family = AF_UNIX};
 static socklen_t length = sizeof(sa_family_t);
 static char many[8000];
-
-static long say(const char *call, long value) {
-    printf("%s %ld %s\n", call, value, value < 0 ? strerrorname_np(errno) : "");
-    fflush(stdout);
-    return value;
-}
-
-static void show(const char *call, const char *bytes, long count) {
-    printf("%s %ld %.*s %s\n", call, count, count > 0 && count < 64 ? (int)count : 0, bytes,
-           count < 0 ? strerrorname_np(errno) : "");
-    fflush(stdout);
-}
-
-static void get(int fd, int size, int flags) {
-    char bytes[64] = "";
-    show("recv", bytes, recv(fd, bytes, size, flags));
-}
 
 static void ask(int fd, int other) {
     struct pollfd all[] = {{.fd = fd, .events = POLLIN | POLLOUT | POLLRDHUP}, {.fd = other, .events = POLLIN}};
