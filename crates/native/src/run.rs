@@ -284,6 +284,9 @@ pub fn prepare(mut run: Run, plan: &Plan, wanted: Wanted) {
 
 /// The run that was prepared begins.
 pub fn begin() {
+    if crate::reset::is_on() {
+        with(|run| run.engine.analysis_mut().shadow.is_put_back());
+    }
     GLANCE.begin();
     set_active(true);
 }

@@ -92,7 +92,6 @@ fn enter_under(control: extern "C" fn() -> !, mut errand: Errand, plan: &[u8]) -
     if !guard::begin() {
         outside.errand.unfit(b"system calls cannot be looked at (Syscall User Dispatch is not there)");
     }
-    crate::run::with(|run| run.engine.analysis_mut().shadow.is_put_back());
     // SAFETY: the other side is new, and keeps this one until it switches back.
     unsafe { fiber::switch(&raw mut outside.start, &raw const outside.control) };
     // Once for each run: all that is known here is what was known above, and what lies outside.
