@@ -8,7 +8,6 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::arrive`], while [`Engine::is_blind`], for an operation on a condition variable.
     #[inline]
     pub(crate) fn arrive_at_condvar(&mut self, task: TaskId, op: Op) -> Next {
-        self.quiet = 0;
         if !self.world.announce_at_condvar(task, op) {
             self.blocked(task);
         }
@@ -25,7 +24,6 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         }
         // Which of several waiters is woken is a decision, and those are not made here.
         let Some(outcome) = self.world.step_at_condvar(task) else { return false };
-        self.current = Some(task);
         self.steps += 1;
         let index = self.world.task(task).events - 1;
         self.analysis.event(&Event { task, index, op, outcome }, &self.world);

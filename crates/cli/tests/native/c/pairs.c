@@ -8,9 +8,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/select.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -138,21 +136,6 @@ static void list(void) {
     say("found", found);
     if (all)
         closedir(all);
-}
-
-static void in_group(int fd) {
-    struct epoll_event event = {.events = EPOLLIN};
-    int one = epoll_create1(0);
-    say("epoll_ctl", epoll_ctl(one, EPOLL_CTL_ADD, fd, &event));
-    say("epoll_wait", epoll_wait(one, &event, 1, -1));
-    close(one);
-}
-
-static void in_set(int fd) {
-    fd_set set;
-    FD_ZERO(&set);
-    FD_SET(fd, &set);
-    say("select", select(fd + 1, &set, NULL, NULL, NULL));
 }
 
 static void in_child(int fd) {
@@ -458,11 +441,11 @@ static void *right(void *unused) {
         get(fd, 64, 0);
         break;
     case 20:
-        in_set(fd);
+        wait_in_set(fd);
         get(fd, 64, 0);
         break;
     case 21:
-        in_group(fd);
+        wait_in_group(fd);
         get(fd, 64, 0);
         break;
     case 22:

@@ -7,9 +7,7 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/select.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/un.h>
@@ -52,21 +50,6 @@ static void give_away(int fd) {
     memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof fd);
     say("given", fd);
     say("send", send(fd, "given", 5, MSG_NOSIGNAL));
-}
-
-static void wait_in_group(int fd) {
-    struct epoll_event event = {.events = EPOLLIN};
-    int one = epoll_create1(0);
-    say("epoll_ctl", epoll_ctl(one, EPOLL_CTL_ADD, fd, &event));
-    say("epoll_wait", epoll_wait(one, &event, 1, -1));
-    close(one);
-}
-
-static void wait_in_set(int fd) {
-    fd_set set;
-    FD_ZERO(&set);
-    FD_SET(fd, &set);
-    say("select", select(fd + 1, &set, NULL, NULL, NULL));
 }
 
 /* Numbers are given out and given back in the order in which they would be. */
