@@ -342,7 +342,7 @@ impl Campaign {
             let run = target.run(&plan)?;
             run.digest.learned.cycles.iter().for_each(|cycle| self.warn(cycle));
             let (race, identity) = (suspect.race, suspect.failure.identity());
-            let found = confirm(suspect, plan, run);
+            let found = target.in_hindsight(confirm(suspect, plan, run))?;
             if !judge(target, &found)? {
                 if !race {
                     self.failing_runs -= self.known.get(&identity).copied().unwrap_or(0);

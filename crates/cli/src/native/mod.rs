@@ -3,6 +3,7 @@
 mod backend;
 pub(crate) mod callers;
 mod checkpoints;
+mod exits;
 pub(crate) mod found;
 pub(crate) mod hapsets;
 mod isolation;

@@ -1,19 +1,22 @@
 //! A native program as something that explorers can run.
 
 use super::callers::Callers;
+use super::exits::Exits;
 use super::hapsets::Hapsets;
 use super::isolation::{Alone, Isolation};
 use super::log::Log;
 use super::server::{Program, Reply, Server};
 use super::trail::{Order, Trail};
 use super::{sampling, searching};
+use raddle_explore::campaign::Found;
+use raddle_explore::explorer::plan_of_run;
 use raddle_explore::target::{
     CycleFound, Digest, EdgeFound, Flow, Learned, Place, RaceFound, Run, Searched, Searcher, Sink, Target,
     TargetError,
 };
 use raddle_model::hash::{Wide, mix};
 use raddle_model::plan::Steps;
-use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, Tail, TaskId, Trace, Verdict};
+use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, Tail, Trace, Verdict};
 use raddle_native::server::{GONE, NO_CHECKPOINT, reply};
 use raddle_native::site::OFFSET_BITS;
 use raddle_symbols::Symbolizer;
@@ -39,8 +42,7 @@ pub(crate) struct NativeTarget {
     recorder: Server,
     /// Files whose code was run, by number.
     modules: Vec<PathBuf>,
-    /// The exit code that is no failure: given, or that of the first run that exited.
-    expected_exit: Option<i32>,
+    exits: Exits,
     output: [Vec<u8>; 2],
     symbols: RefCell<Symbolizer>,
     /// Who called what in the runs that were recorded, by fingerprint.
@@ -74,7 +76,7 @@ impl NativeTarget {
             samplers,
             recorder,
             modules,
-            expected_exit,
+            exits: Exits::new(expected_exit),
             output: Default::default(),
             symbols: RefCell::default(),
             callers: BTreeMap::new(),
@@ -140,7 +142,7 @@ impl NativeTarget {
 
     /// The exit code that is no failure, once it is known.
     pub(crate) fn expected_exit(&self) -> Option<i32> {
-        self.expected_exit
+        self.exits.expected()
     }
 
     /// What the last recorded run wrote to standard output and to standard error.
@@ -214,6 +216,7 @@ impl NativeTarget {
     /// What a reply says of a run that was recorded, and who called what in it.
     pub(super) fn recorded(&mut self, reply: &Reply, plan: &Plan) -> Result<(Run, Callers), TargetError> {
         let (digest, recorded, _) = self.digest(reply, 0, plan.seed)?;
+        self.exits.remember(0, || plan.clone());
         let Some(mut recorded) = recorded else {
             let (trace, objects, tasks) = (Trace::default(), Vec::new(), Vec::new());
             return Ok((Run { digest, trace, objects, tasks }, Callers::default()));
@@ -286,6 +289,7 @@ impl NativeTarget {
             trail.forget();
         }
         let (digest, recorded, since) = self.digest(&reply, number, plan.seed)?;
+        self.exits.remember(number, || plan.clone());
         let trace = recorded.map_or_else(Trace::default, |recorded| {
             self.know(&recorded.modules);
             recorded.trace
@@ -385,16 +389,7 @@ impl NativeTarget {
         let (Verdict::Finished, Some(code)) = (&report.verdict, report.exit_code) else {
             return report.verdict.clone();
         };
-        let expected = *self.expected_exit.get_or_insert(code);
-        if code == expected {
-            return Verdict::Finished;
-        }
-        Verdict::Failed(Failure {
-            kind: FailureKind::Exit,
-            message: format!("the program exits with {code} instead of {expected}"),
-            tasks: vec![TaskId::MAIN],
-            sites: Vec::new(),
-        })
+        self.exits.judge(code)
     }
 }
 
@@ -460,6 +455,7 @@ impl Target for NativeTarget {
                 return Ok(Flow::Continue);
             }
             let (mut digest, ..) = self.digest(reply, reply.run, Rng::seed_of_run(plan.seed, reply.run))?;
+            self.exits.remember(reply.run, || plan_of_run(plan, reply.run));
             self.digest_more(&digest, reply.status);
             if reply.run == 0 {
                 self.compare(plan, &mut digest)?;
@@ -486,6 +482,15 @@ impl Target for NativeTarget {
         let result = searching::search(self, &mut samplers[..workers], search, runs);
         self.samplers = samplers;
         result
+    }
+
+    fn in_hindsight(&mut self, found: Found) -> Result<Found, TargetError> {
+        let turned = if found.failure.kind == FailureKind::Exit { self.exits.turn() } else { None };
+        let Some((first_run, plan)) = turned else { return Ok(found) };
+        let run = self.run(&plan)?;
+        let Verdict::Failed(failure) = &run.digest.verdict else { return Ok(found) };
+        let plan = plan.replaying(run.trace.schedule.clone());
+        Ok(Found { failure: failure.clone(), original: None, plan, run, first_run })
     }
 
     fn place(&self, site: SiteId) -> Place {

@@ -116,6 +116,27 @@ fn the_last_thread_ends_the_process() {
     assert_eq!(ended.code, Some(0), "{}", ended.stdout);
 }
 
+/// Whichever comes first: what is shown is the run that did not exit with 0, and it repeats.
+#[test]
+fn a_run_that_exits_with_zero_is_not_the_one_that_failed() {
+    let mut first = [0, 0];
+    for seed in 0..12 {
+        let seed = seed.to_string();
+        let (found, out) = run(&build("order.c"), &["--runs", "200", "--seed", &seed]);
+        let failure = &found.json()["failures"][0];
+        assert_eq!(failure["message"], "the program exits with 1 instead of 0", "{}", found.stdout);
+        first[usize::from(failure["run"] == 0)] += 1;
+        let file = files(out.path()).pop().expect("a failure file");
+        let again = ended(&raddle().arg("replay").arg(file).output().expect("the command starts"));
+        assert!(again.stdout.contains("the program exits with 1 instead of 0"), "{}", again.stdout);
+    }
+    assert!(first.iter().all(|&times| times > 0), "both ways must have been seen: {first:?}");
+    let (found, _out) = run(&build("order.c"), &["--strategy", "odpor"]);
+    assert_eq!(found.json()["failures"][0]["message"], "the program exits with 1 instead of 0");
+    let (asked, _out) = run(&build("order.c"), &["--runs", "200", "--expect-exit", "1"]);
+    assert_eq!(asked.json()["failures"][0]["message"], "the program exits with 0 instead of 1");
+}
+
 #[test]
 fn a_program_that_depends_on_addresses_is_told() {
     let (ended, _out) = run(&build("pointer.c"), &["--runs", "50"]);
