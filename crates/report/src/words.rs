@@ -1,7 +1,7 @@
 //! Operations and outcomes in words.
 
 use crate::names::Names;
-use raddle_model::{Kind, Mode, Op, Order, Outcome};
+use raddle_model::{Kind, Mode, Op, Order, Outcome, call};
 
 /// The name of a kind, for tools.
 pub(crate) fn kind(kind: Kind) -> &'static str {
@@ -82,8 +82,9 @@ pub(crate) fn op(op: &Op, names: &Names<'_>) -> String {
         Kind::Handover => "hand over",
         Kind::RecvReady => "ready at",
         Kind::Arrive => "arrive at",
-        Kind::Rmw if object.starts_with("file#") => "use",
-        Kind::Rmw => "update",
+        // Which call it is has not always been told.
+        Kind::Rmw if object.starts_with("file#") => call::name(op.arg).unwrap_or("use"),
+        Kind::Rmw => call::name(op.arg).unwrap_or("update"),
         Kind::Wake => "wake at",
         Kind::Wait => "wait at",
         Kind::DropSender => "drop sender of",
