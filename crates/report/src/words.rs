@@ -1,7 +1,7 @@
 //! Operations and outcomes in words.
 
 use crate::names::Names;
-use raddle_model::{Kind, Mode, Op, Order, Outcome, call};
+use raddle_model::{Kind, Mode, Op, Order, Outcome};
 
 /// The name of a kind, for tools.
 pub(crate) fn kind(kind: Kind) -> &'static str {
@@ -71,6 +71,11 @@ pub(crate) fn is_weak(op: &Op) -> bool {
 pub(crate) const WEAK_NOTE: &str =
     "note: an atomic weaker than SeqCst was executed; weak-memory outcomes were not explored";
 
+/// The call on a file that this is, if that was told.
+pub(crate) fn call(op: &Op) -> Option<&'static str> {
+    if op.kind == Kind::Rmw { raddle_model::call::name(op.arg) } else { None }
+}
+
 /// `try lock mutex#1`.
 pub(crate) fn op(op: &Op, names: &Names<'_>) -> String {
     let object = names.object(op.object);
@@ -83,8 +88,8 @@ pub(crate) fn op(op: &Op, names: &Names<'_>) -> String {
         Kind::RecvReady => "ready at",
         Kind::Arrive => "arrive at",
         // Which call it is has not always been told.
-        Kind::Rmw if object.starts_with("file#") => call::name(op.arg).unwrap_or("use"),
-        Kind::Rmw => call::name(op.arg).unwrap_or("update"),
+        Kind::Rmw if object.starts_with("file#") => call(op).unwrap_or("use"),
+        Kind::Rmw => call(op).unwrap_or("update"),
         Kind::Wake => "wake at",
         Kind::Wait => "wait at",
         Kind::DropSender => "drop sender of",

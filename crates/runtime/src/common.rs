@@ -191,13 +191,13 @@ noted! {
         raddle_weak_readlink raddle_weak_realpath;
     changes_names => raddle_weak_unlink raddle_weak_unlinkat raddle_weak_rename raddle_weak_renameat
         raddle_weak_mkdir raddle_weak_mkdirat raddle_weak_rmdir raddle_weak_link raddle_weak_symlink
-        raddle_weak_truncate raddle_weak_chmod raddle_weak_remove raddle_weak_mkfifo raddle_weak_mkdtemp;
-    makes => raddle_weak_creat raddle_weak_mkstemp raddle_weak_tmpfile;
+        raddle_weak_truncate raddle_weak_truncate64 raddle_weak_chmod raddle_weak_remove raddle_weak_mkfifo raddle_weak_mkdtemp;
+    makes => raddle_weak_creat raddle_weak_creat64 raddle_weak_mkstemp raddle_weak_mkstemp64 raddle_weak_tmpfile raddle_weak_tmpfile64;
     opens => raddle_weak_open raddle_weak_open64;
     opens_at => raddle_weak_openat raddle_weak_openat64;
     opens_stream => raddle_weak_fopen raddle_weak_fopen64;
     moves => raddle_weak_lseek raddle_weak_lseek64 raddle_weak_ftruncate raddle_weak_ftruncate64 raddle_weak_pread
-        raddle_weak_pread64 raddle_weak_pwrite raddle_weak_pwrite64 raddle_weak_fseek raddle_weak_fseeko
+        raddle_weak_pread64 raddle_weak_pwrite raddle_weak_pwrite64 raddle_weak_fseek raddle_weak_fseeko raddle_weak_fseeko64 raddle_weak_ftello64
         raddle_weak_ftell raddle_weak_ftello raddle_weak_rewind;
     closes => raddle_weak_fclose;
     moves_second => raddle_weak_ungetc;

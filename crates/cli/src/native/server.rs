@@ -94,6 +94,9 @@ const START: Duration = Duration::from_secs(20);
 /// How long a run that is recorded may take even if the campaign is to end: it is about something that was found.
 const RECORD: Duration = Duration::from_secs(1);
 
+/// How long any other run may take when the time is over: most end by themselves, and machines are busy.
+const GRACE: Duration = Duration::from_millis(250);
+
 /// How often we look whether it is time to end.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -426,7 +429,7 @@ impl Server {
 
     /// The same; none if it is time to end before it says anything. What it is at is given up then.
     pub(super) fn receive_unless_due(&mut self) -> Result<Option<Reply>, TargetError> {
-        self.hear(Patience::UntilDue(Instant::now()))
+        self.hear(Patience::UntilDue(Instant::now() + GRACE))
     }
 
     fn hear(&mut self, patience: Patience) -> Result<Option<Reply>, TargetError> {

@@ -30,6 +30,8 @@ const UNHEARD_MAX: usize = 4;
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a run that is recorded may take even if the time is over: it is about something that was found.
 const RECORD: Duration = Duration::from_secs(1);
+/// How long any other may: most end by themselves, and machines are busy.
+const GRACE: Duration = Duration::from_millis(250);
 
 /// What the waiting side gets to know of a carrier.
 enum Word {
@@ -285,7 +287,7 @@ impl LibraryTarget {
             carrier.commands.send(Command::Search(search.clone(), index)).map_err(|_| gone())?;
         }
         for index in 0..workers {
-            match self.wait(index, Duration::ZERO)? {
+            match self.wait(index, GRACE)? {
                 Word::Says(Reply::Searched(false)) => {}
                 Word::Says(Reply::Searched(true)) => self.carriers[index] = None,
                 Word::Says(_) => return Err(bug("another reply was expected")),
@@ -332,7 +334,7 @@ impl LibraryTarget {
                         assert_eq!(digest.run, run, "raddle bug: a run is told out of turn");
                         break sink.run(digest);
                     }
-                    match self.wait(index, Duration::ZERO)? {
+                    match self.wait(index, GRACE)? {
                         Word::Says(Reply::Chunk(chunk)) => pending[index].refill(chunk),
                         Word::Says(Reply::Retired) => {
                             self.carriers[index] = None;
@@ -401,7 +403,7 @@ impl LibraryTarget {
     fn drain(&mut self, carriers: usize, done: Option<usize>) -> Result<(), TargetError> {
         for index in (0..carriers).filter(|&index| Some(index) != done) {
             loop {
-                match self.wait(index, Duration::ZERO)? {
+                match self.wait(index, GRACE)? {
                     Word::Says(Reply::BatchDone | Reply::Shared) => break,
                     Word::Hangs | Word::Says(Reply::Retired) => {
                         self.carriers[index] = None;

@@ -410,8 +410,10 @@ static void *keeps_to_itself(void *number) {
 }
 static int nothing_hidden(void) {
     begin(1, keeps_to_itself);
+    step(1);
     end(1);
     begin(1, keeps_to_itself);
+    step(1);
     end(1);
     setenv("RADDLE_ORDER", "1", 1);
     return fopen("/dev/null", "r") == NULL;
