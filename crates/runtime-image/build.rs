@@ -25,15 +25,13 @@ fn main() {
     let built = build(&crates.join("runtime"), &out);
     let library = built.join("libraddle_rt.so");
     let named = exports(&library);
-    let hooks: Vec<String> =
-        named.iter().filter_map(|name| name.strip_prefix(HOOK)).map(ToOwned::to_owned).collect();
-    let exports = || named.iter().map(|name| name.strip_prefix(HOOK).unwrap_or(name));
+    let exports = || named.iter().map(|name| plain(name));
     let write =
         |file: &str, text: String| fs::write(out.join(file), text).expect("the output directory is writable");
     write("raddle_rt.exports", exports().map(|name| format!("{name}\n")).collect());
     let dynamic: String = exports().map(|name| format!("{name};\n")).collect();
     write("raddle_rt.list", format!("{{\n{dynamic}}};\n"));
-    pack(&built.join("libraddle_rt.a"), &out.join("raddle_rt.exports"), &hooks, &out.join("raddle_rt.o"));
+    pack(&built.join("libraddle_rt.a"), &out.join("raddle_rt.exports"), &named, &out.join("raddle_rt.o"));
     fs::copy(&library, out.join("raddle_rt.so")).expect("the library was built");
 }
 
@@ -68,6 +66,13 @@ fn build(runtime: &Path, out: &Path) -> PathBuf {
 const OWN: &[&str] = &["memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen"];
 /// What the names of interposed functions of that kind begin with.
 const HOOK: &str = "raddle_hook_";
+/// The same for functions that only take note (`crates/runtime/src/common.rs`): a program's own of that name goes first.
+const WEAK: &str = "raddle_weak_";
+
+/// What a function is called in the end.
+fn plain(name: &str) -> &str {
+    name.strip_prefix(HOOK).or_else(|| name.strip_prefix(WEAK)).unwrap_or(name)
+}
 
 /// What a shared library exports is what the crate has given a name.
 fn exports(library: &Path) -> Vec<String> {
@@ -83,7 +88,7 @@ fn exports(library: &Path) -> Vec<String> {
 
 /// One object file: first everything as it was compiled, then with each function under its right name, then with
 /// nothing else in sight.
-fn pack(archive: &Path, exports: &Path, hooks: &[String], object: &Path) {
+fn pack(archive: &Path, exports: &Path, named: &[String], object: &Path) {
     let [whole, renamed, joined] = ["whole.o", "renamed.o", "joined.o"].map(|end| object.with_extension(end));
     let mut link = Command::new("ld");
     link.args(["-r", "--force-group-allocation", "--whole-archive"]).arg(archive).arg("-o").arg(&whole);
@@ -92,8 +97,8 @@ fn pack(archive: &Path, exports: &Path, hooks: &[String], object: &Path) {
     for name in OWN {
         rename.arg(format!("--redefine-sym={name}=raddle_own_{name}"));
     }
-    for hook in hooks {
-        rename.arg(format!("--redefine-sym={HOOK}{hook}={hook}"));
+    for name in named.iter().filter(|name| plain(name) != *name) {
+        rename.arg(format!("--redefine-sym={name}={}", plain(name)));
     }
     rename.arg(&whole).arg(&renamed);
     run(rename);
@@ -101,7 +106,11 @@ fn pack(archive: &Path, exports: &Path, hooks: &[String], object: &Path) {
     join.arg("-r").arg(&renamed).arg("-o").arg(&joined);
     run(join);
     let mut hide = Command::new("objcopy");
-    hide.arg(format!("--keep-global-symbols={}", exports.display())).arg(&joined).arg(object);
+    hide.arg(format!("--keep-global-symbols={}", exports.display()));
+    for name in named.iter().filter_map(|name| name.strip_prefix(WEAK)) {
+        hide.arg(format!("--weaken-symbol={name}"));
+    }
+    hide.arg(&joined).arg(object);
     run(hide);
 }
 

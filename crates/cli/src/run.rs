@@ -186,6 +186,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     let limits = Limits { runs: args.runs, stop_after: args.stop_after, races: args.races == Races::On };
     let bar = progress::bar(args.runs, "runs");
     let begun = Instant::now();
+    begun.checked_add(args.time).into_iter().for_each(interrupt::until);
     let search = found::Search {
         strategy: &args.strategy,
         seed: args.seed,
@@ -207,17 +208,24 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         &mut target,
         &mut *explorer,
         &limits,
-        &mut || begun.elapsed() >= args.time || interrupt::is_asked(),
+        &mut interrupt::is_due,
         &mut |progress| bar.set_position(progress.runs),
         &mut judge,
     );
     bar.finish_and_clear();
     let summary = result?;
+    let given_up = target.has_given_up();
     // Races come last.
     files.sort_by_key(|(_, file)| file.failure.kind == FailureKind::Race);
     let written =
         summary.failures.first().map(|found| found.plan.clone()).map(|plan| written(&mut target, &plan));
     let asked = interrupt::is_asked();
+    if given_up && summary.progress.runs == 0 && !asked {
+        return Err(Problem::new(
+            format!("no run of {} has ended within {} s", args.program.display(), args.time.as_secs_f64()),
+            "give it more with --time, or let runs be given up earlier with --steps-max",
+        ));
+    }
     if summary.not_controlled && files.is_empty() && !asked && resumed == 0 {
         return Err(Problem::not_controlled(
             format!(
@@ -248,6 +256,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         figures.notes.push(note);
     }
     figures.notes.extend(explorer.trouble());
+    if given_up {
+        figures.notes.push(String::from(raddle_report::CUT_OFF));
+    }
     if asked {
         figures.notes.push(format!("interrupted after {} runs", summary.progress.runs));
     }

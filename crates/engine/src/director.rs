@@ -17,6 +17,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 use raddle_model::objects::State;
+use raddle_model::trace::Hidden;
 use raddle_model::world::Life;
 use raddle_model::{
     Analysis, Choice, Decision, Divergence, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op, Outcome,
@@ -267,6 +268,11 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if !self.world.announce(task, op) {
             self.blocked(task);
         }
+    }
+
+    /// Tasks do something whose order matters and that is no operation.
+    pub fn hide(&mut self, what: Hidden) {
+        self.search.hidden.add(what);
     }
 
     /// The running task has come between another and what that was about to do: it does `op` instead.

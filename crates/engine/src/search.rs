@@ -4,7 +4,7 @@
 
 use alloc::vec::Vec;
 use raddle_model::plan::Steps;
-use raddle_model::trace::{Chosen, Log, Picked, Reached};
+use raddle_model::trace::{Chosen, Hidden, Log, Picked, Reached};
 use raddle_model::{
     Event, Failure, FailureKind, Kind, Mode, Op, Outcome, PlainEvent, SiteId, Tail, TaskId, TaskSet, Trace,
     Verdict, World,
@@ -26,6 +26,7 @@ pub(crate) struct Search {
     /// Time-outs in a row, by task and site.
     timeouts: Vec<(TaskId, SiteId, u32)>,
     held_back: bool,
+    pub(crate) hidden: Hidden,
     pub(crate) cut: bool,
 }
 
@@ -170,6 +171,7 @@ impl Search {
         self.stopped.clear();
         self.timeouts.clear();
         self.held_back = false;
+        self.hidden = Hidden::default();
         self.cut = false;
     }
 
@@ -289,7 +291,7 @@ impl Search {
     }
 
     fn reached(&self, spun: bool) -> Reached {
-        Reached { cut: self.cut, spin: spun, timeouts: self.held_back }
+        Reached { cut: self.cut, spin: spun, timeouts: self.held_back, hidden: self.hidden }
     }
 
     /// All of it.

@@ -143,6 +143,10 @@ pub fn run_judged<T: Target + ?Sized, E: Explorer + ?Sized>(
             }
             Batch::Record { plan, run: number } => {
                 let mut run = target.run(&plan)?;
+                if is_given_up(&run) {
+                    campaign.over = true;
+                    continue;
+                }
                 run.digest.run = number;
                 explorer.learn(&run.digest);
                 explorer.learn_run(&plan, &run);
@@ -159,6 +163,8 @@ pub fn run_judged<T: Target + ?Sized, E: Explorer + ?Sized>(
                     campaign.over |= time_is_up();
                     campaign.examine_searched(target, run, judge)?;
                 }
+                // None at all has ended if the time was over before.
+                campaign.over |= runs.is_empty() && !over && time_is_up();
                 explorer.take_back(search);
                 if over {
                     exhausted = explorer.exhausted();
@@ -399,9 +405,18 @@ fn shown(failure: &Failure, cycle: &CycleFound) -> bool {
     failure.kind == FailureKind::Deadlock && failure.identity().1 == waits
 }
 
+/// Whether a run was given up in the middle, since the time was over: nobody knows what it did.
+fn is_given_up(run: &Run) -> bool {
+    run.digest.verdict == Verdict::Cut && run.trace.names.is_empty()
+}
+
 /// Compares the recorded run with what was seen first.
 fn confirm(suspect: Suspect, plan: Plan, run: Run) -> Found {
-    let Suspect { run: first_run, fingerprint, failure: original, race } = suspect;
+    let Suspect { run: first_run, fingerprint, failure: mut original, race } = suspect;
+    if is_given_up(&run) {
+        original.message.push_str(" (it was not seen again: the time was over before)");
+        return Found { failure: original, original: None, plan, run, first_run };
+    }
     let again = match &run.digest.verdict {
         Verdict::Failed(failure) if !race => Some(failure.clone()),
         _ if race => Some(original.clone()).filter(|original| shows(&run, original)),

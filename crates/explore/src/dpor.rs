@@ -252,6 +252,10 @@ impl<G: Guide> Dpor<G> {
 }
 
 impl<G: Guide> Search for Dpor<G> {
+    fn goes_by_dependence(&self) -> bool {
+        true
+    }
+
     fn next(&mut self, worker: usize, request: &mut Request) -> Next {
         if self.workers.len() <= worker {
             self.workers.resize(worker + 1, Last::default());

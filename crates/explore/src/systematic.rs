@@ -10,7 +10,7 @@ use crate::target::{Ask, Digest, Flow, Run, Searcher, Target};
 use alloc::sync::Arc;
 use core::any::Any;
 use raddle_model::plan::{Step, Steps};
-use raddle_model::trace::{Log, Reached};
+use raddle_model::trace::{Hidden, Log, Reached};
 use raddle_model::{FailureKind, Plan, SiteId, Tail, Trace, Verdict};
 use raddle_wire::journal::{Entry, State, Take};
 use raddle_wire::{JournalHeader, Unpack};
@@ -107,6 +107,12 @@ pub trait Search: Clone + Send + 'static {
         None
     }
 
+    /// Whether it leaves out runs that differ only in the order of what is independent. Such a search relies on being
+    /// shown all that is not.
+    fn goes_by_dependence(&self) -> bool {
+        false
+    }
+
     /// The bound that kept it from running everything, if any.
     fn bound(&self) -> Option<String> {
         None
@@ -137,11 +143,25 @@ pub(crate) fn as_taken(plan: &Plan, trace: &Trace) -> Option<Plan> {
     Some(Plan { tail, ..plan.clone() })
 }
 
+/// What the orders are of that a search by dependence may have left out, if any.
+fn unseen(hidden: Hidden) -> Option<String> {
+    let kinds = [
+        (Hidden::SIGNALS, "signals"),
+        (Hidden::CANCELLATIONS, "cancellations"),
+        (Hidden::FILES, "calls on files and streams"),
+        (Hidden::PROCESS, "calls that use what the process has one of"),
+        (Hidden::NUMBERS, "calls that take or free numbers of files or keys"),
+    ];
+    let names: Vec<&str> =
+        kinds.into_iter().filter(|(kind, _)| hidden.has(*kind)).map(|(_, name)| name).collect();
+    (!names.is_empty()).then(|| format!("but for the order of {}", names.join(" and of ")))
+}
+
 /// Time-outs of a task at one site in a row, unless another number is asked for.
 pub const TIMEOUTS_MAX: u32 = 1;
 
 /// How searches write their state, first thing in every entry of a journal.
-const FORMAT: u64 = 3;
+const FORMAT: u64 = 4;
 
 /// A search as an explorer.
 #[derive(Debug)]
@@ -257,8 +277,9 @@ impl<S: Search> Core<S> {
             rest.number(self.runs);
             rest.name(self.fingerprint as u64);
             rest.name((self.fingerprint >> 64) as u64);
-            let Reached { cut, spin, timeouts } = self.reached;
+            let Reached { cut, spin, timeouts, hidden } = self.reached;
             [cut, spin, timeouts, self.strayed, self.grown].into_iter().for_each(|flag| rest.flag(flag));
+            rest.number(u64::from(hidden.0));
             rest.list(self.plan.points.accesses.iter(), |rest, site| rest.number(u64::from(site.0)));
             rest.list(self.failed.iter(), |rest, (_, plan)| rest.bytes(&raddle_wire::plan::encode(plan)));
             // A search that will begin anew need not be kept.
@@ -294,9 +315,11 @@ impl<S: Search> Core<S> {
         }
         self.runs = rest.number()?;
         self.fingerprint = u128::from(rest.name()?) | u128::from(rest.name()?) << 64;
-        self.reached = Reached { cut: rest.flag()?, spin: rest.flag()?, timeouts: rest.flag()? };
-        self.strayed = rest.flag()?;
-        self.grown = rest.flag()?;
+        let [cut, spin, timeouts, strayed, grown] =
+            [rest.flag()?, rest.flag()?, rest.flag()?, rest.flag()?, rest.flag()?];
+        let hidden = Hidden(rest.number()? as u8);
+        self.reached = Reached { cut, spin, timeouts, hidden };
+        (self.strayed, self.grown) = (strayed, grown);
         let accesses = rest.list(|rest| Ok(SiteId(rest.small()?)))?;
         self.plan.points.accesses = accesses;
         let nonsense = |_| Unpack::Nonsense("a plan that is none");
@@ -377,10 +400,7 @@ impl<S: Search> Searcher for Core<S> {
         self.strayed |= lost || matches!(digest.verdict, Verdict::Diverged(_));
         // What another worker was at when the search began anew was no part of it.
         if self.assigned[worker].pass == self.pass {
-            let Reached { cut, spin, timeouts } = trace.log.reached;
-            self.reached.cut |= cut;
-            self.reached.spin |= spin;
-            self.reached.timeouts |= timeouts;
+            self.reached.add(trace.log.reached);
             if lost {
                 self.search.lose(worker);
             } else if !self.grown {
@@ -489,7 +509,10 @@ impl<S: Search> Explorer for Systematic<S> {
             1 => String::from("with at most 1 time-out in a row"),
             most => format!("with at most {most} time-outs in a row"),
         });
-        let bounds: Vec<String> = core.search.bound().into_iter().chain(timeouts).chain(spin).collect();
+        let hidden = core.reached.hidden;
+        let hidden = if core.search.goes_by_dependence() { unseen(hidden) } else { None };
+        let bounds: Vec<String> =
+            core.search.bound().into_iter().chain(timeouts).chain(spin).chain(hidden).collect();
         if bounds.is_empty() { Exhausted::Yes } else { Exhausted::Within(bounds.join(", ")) }
     }
 }

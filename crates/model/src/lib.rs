@@ -5,6 +5,7 @@
 
 extern crate alloc;
 
+pub mod call;
 pub mod dice;
 pub mod failure;
 pub mod hapset;

@@ -85,7 +85,8 @@ pub enum Kind {
     Load,
     /// An atomic store. Writes.
     Store,
-    /// An atomic read-modify-write, a failed compare-exchange included. Writes.
+    /// An atomic read-modify-write, a failed compare-exchange included. Writes. A call on a file of the kernel's is one, too:
+    /// in runs that are recorded `arg` then says which (see [`crate::call`]).
     Rmw,
     /// A memory fence. No extent: it affects only sync order.
     Fence,
@@ -347,7 +348,8 @@ impl Op {
             Kind::Exit => Touch::Exit,
             _ => return None,
         };
-        let plain = matches!(self.mode, Mode::Block) && self.span == Span::WHOLE && !self.second.is_some();
+        let one = self.span == Span::WHOLE && !self.second.is_some();
+        let plain = matches!(self.mode, Mode::Block) && one && self.arg == 0;
         plain.then_some(Plain { kind, touch, order, object, site })
     }
 

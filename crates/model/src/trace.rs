@@ -245,6 +245,47 @@ pub struct Reached {
     pub spin: bool,
     /// A task that had timed out often enough was held back.
     pub timeouts: bool,
+    /// Something whose order matters and is seen by nobody.
+    pub hidden: Hidden,
+}
+
+impl Reached {
+    /// What another run has met, too.
+    pub fn add(&mut self, other: Reached) {
+        self.cut |= other.cut;
+        self.spin |= other.spin;
+        self.timeouts |= other.timeouts;
+        self.hidden.add(other.hidden);
+    }
+}
+
+/// What tasks do to each other, or to what they have in common, without an operation that says so: searches that go by
+/// dependence do not know that its order matters. A set, one bit for each kind.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Hidden(pub u8);
+
+impl Hidden {
+    /// Signals to other tasks: what they interrupt, and who handles them.
+    pub const SIGNALS: Hidden = Hidden(1);
+    /// Requests that a task end, wherever it is.
+    pub const CANCELLATIONS: Hidden = Hidden(2);
+    /// Calls on files that the run has not made itself, and on streams.
+    pub const FILES: Hidden = Hidden(4);
+    /// What a process has one of: environment, directory, sequence of random numbers, names of its threads.
+    pub const PROCESS: Hidden = Hidden(8);
+
+    /// Calls that give files or keys their numbers, or give numbers back.
+    pub const NUMBERS: Hidden = Hidden(16);
+
+    /// One kind more, or several.
+    pub fn add(&mut self, more: Hidden) {
+        self.0 |= more.0;
+    }
+
+    /// Whether this kind is among them.
+    pub fn has(self, kind: Hidden) -> bool {
+        self.0 & kind.0 != 0
+    }
 }
 
 /// Keeps every event.

@@ -252,5 +252,5 @@ fn misused_memory(fault: Fault, site: SiteId) -> ! {
         let sites = [site].into_iter().chain(fault.sites).collect();
         run.engine.fail(Failure { kind: FailureKind::Memory, message, tasks: vec![run.running], sites });
     });
-    crate::run::stop()
+    crate::failing::stop()
 }

@@ -7,11 +7,13 @@
 //! to clean up.
 
 use crate::deferred;
+use crate::hidden::hides;
 use crate::locks::error;
 use crate::run::{Run, arrive, with};
 use crate::threads;
 use core::sync::atomic::{AtomicBool, Ordering};
 use raddle_model::objects::State;
+use raddle_model::trace::Hidden;
 use raddle_model::{Kind, Mode, ObjectId, Op, Outcome, SiteId, TaskId};
 
 /// What is kept of a thread.
@@ -109,6 +111,9 @@ fn test(site: SiteId) -> bool {
 /// Asks for the end of a thread.
 pub fn request(handle: u64, pc: usize) -> i32 {
     let Some(task) = with(|run| run.find(handle)) else { return error::NO_SUCH };
+    if with(|run| task != run.running) {
+        hides(Hidden::CANCELLATIONS);
+    }
     let (token, site) = with(|run| (run.cancel_token(task), run.site(pc)));
     arrive(Op::new(Kind::Unpark, token, site));
     let here = with(|run| {

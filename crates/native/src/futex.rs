@@ -36,10 +36,22 @@ pub fn wait(address: usize, expected: u32, bits: u32, limit: Option<u64>, pc: us
         run.futexes.waiting.push((address, bits, me));
         run.parking(limit, site)
     }));
-    if outcome == Outcome::TimedOut {
-        with(|run| run.futexes.waiting.retain(|&(_, _, task)| task != me));
+    if outcome != Outcome::TimedOut {
+        return 0;
+    }
+    // Whether somebody who wakes still finds it waiting is a matter of order, like whether it finds the word as expected.
+    arrive(Op::new(Kind::Load, word, site).order(Order::SeqCst));
+    let waits = with(|run| {
+        let waiting = &mut run.futexes.waiting;
+        let before = waiting.len();
+        waiting.retain(|&(_, _, task)| task != me);
+        waiting.len() < before
+    });
+    if waits {
         return TIMED_OUT;
     }
+    // It was counted as woken, and the token is on its way.
+    arrive(with(|run| run.parking(None, site)));
     0
 }
 

@@ -9,11 +9,13 @@
 //! (pipes, socket pairs, event counters, sockets) have their other end in here.
 
 use crate::cancel;
+use crate::hidden;
 use crate::reset::ask;
 use crate::run::{Run, arrive, with};
 use alloc::vec::Vec;
 use raddle_model::objects::State;
-use raddle_model::{Kind, ObjectId, Op, Outcome, SiteId, TaskId};
+use raddle_model::trace::Hidden;
+use raddle_model::{Kind, ObjectId, Op, Outcome, SiteId, TaskId, call};
 
 /// What `poll` is asked.
 #[repr(C)]
@@ -38,32 +40,45 @@ pub struct Waiters {
     all: Vec<(TaskId, Vec<Poll>)>,
     /// Files that this run has made, each with the number of its object.
     ours: Vec<(i32, usize)>,
-    families: usize,
+    /// What those are that are made together.
+    families: Vec<&'static str>,
 }
 
 impl Run {
     /// The object of an open file; those that others have made share one.
     fn file(&mut self, fd: i32, site: SiteId) -> ObjectId {
         let family = self.waiters.ours.iter().find(|(ours, _)| *ours == fd).map_or(0, |(_, family)| *family);
+        let noun = match family {
+            0 => "file",
+            NETWORK => "socket",
+            other => self.waiters.families[other - NETWORK - 1],
+        };
         // No object of the program's lies at such an address.
-        self.object(usize::MAX - family, site, || State::Kernel("file"))
+        self.object(usize::MAX - family, site, || State::Kernel(noun))
+    }
+
+    /// A call on a file; which one is told if somebody will read it.
+    fn call(&mut self, fd: i32, number: usize, site: SiteId) -> Op {
+        let op = Op::new(Kind::Rmw, self.file(fd, site), site);
+        if self.calls.wanted { op.arg(call::told(number)) } else { op }
     }
 }
 
 /// The family of sockets that are connected by their addresses.
 pub const NETWORK: usize = 1;
 
-/// The run has made files that are connected with each other.
-pub fn made(fds: &[i32]) {
+/// The run has made files that are connected with each other; what they are, for people.
+pub fn made(fds: &[i32], noun: &'static str) {
     let family = with(|run| {
-        run.waiters.families += 1;
-        run.waiters.families + NETWORK
+        run.waiters.families.push(noun);
+        run.waiters.families.len() + NETWORK
     });
     fds.iter().for_each(|&fd| joined(fd, family));
 }
 
 /// The run has made a file that belongs to a family.
 pub fn joined(fd: i32, family: usize) {
+    hidden::numbers_file();
     with(|run| {
         run.waiters.ours.retain(|(ours, _)| *ours != fd);
         run.waiters.ours.push((fd, family));
@@ -88,17 +103,17 @@ pub fn is_ours(fd: i32) -> bool {
 
 /// A file is closed.
 pub fn closed(fd: i32) {
+    hidden::numbers_file();
     with(|run| run.waiters.ours.retain(|(ours, _)| *ours != fd));
 }
 
 /// An operation on a file that does not wait; what it does happens when this returns, and then
-/// [`after`] is to be called.
-pub fn before(fd: i32, pc: usize) {
-    let (object, site) = with(|run| {
+/// [`after`] is to be called. The call has a number of the kernel's; so in all that follow.
+pub fn before(fd: i32, number: usize, pc: usize) {
+    arrive(with(|run| {
         let site = run.site(pc);
-        (run.file(fd, site), site)
-    });
-    arrive(Op::new(Kind::Rmw, object, site));
+        run.call(fd, number, site)
+    }));
 }
 
 /// Something was done to some file: whoever waits may go on.
@@ -124,6 +139,7 @@ pub fn after(pc: usize) {
 
 /// Waits until anything is done to any file: for what the kernel cannot be asked about. None if the thread is cancelled.
 pub fn wait_for_change(pc: usize) -> Option<()> {
+    hidden::hides(Hidden::FILES);
     let site = with(|run| run.site(pc));
     wait_once(Vec::new(), None, site).map(|_| ())
 }
@@ -132,15 +148,43 @@ pub fn wait_for_change(pc: usize) -> Option<()> {
 fn wait_once(polls: Vec<Poll>, limit: Option<u64>, site: SiteId) -> Option<Outcome> {
     with(|run| run.waiters.all.push((run.running, polls)));
     let outcome = cancel::park(limit, site);
-    with(|run| {
-        let me = run.running;
-        run.waiters.all.retain(|(task, _)| *task != me);
-    });
+    if outcome != Some(Outcome::TimedOut) {
+        with(|run| run.waits_no_more());
+    }
     outcome
+}
+
+impl Run {
+    /// Whether the running task was still among those that wait.
+    fn waits_no_more(&mut self) -> bool {
+        let (me, all) = (self.running, &mut self.waiters.all);
+        let before = all.len();
+        all.retain(|(task, _)| *task != me);
+        all.len() < before
+    }
+}
+
+/// The running task comes to all of these files. None if it is cancelled.
+fn come_to(polls: &[Poll], number: usize, site: SiteId) -> Option<()> {
+    for poll in polls.iter().filter(|poll| poll.fd >= 0) {
+        cancel::point(with(|run| run.call(poll.fd, number, site)))?;
+    }
+    Some(())
+}
+
+/// The time is over. What is so now, and whether somebody still found it waiting, is a matter of order.
+fn come_back(polls: &[Poll], number: usize, site: SiteId) -> Option<()> {
+    let back = come_to(polls, number, site);
+    if !with(|run| run.waits_no_more()) && back.is_some() {
+        // Its token is on its way.
+        cancel::park(None, site)?;
+    }
+    back
 }
 
 /// A file is another name of one that the run has made.
 pub fn same(fd: i32, as_fd: i32) {
+    hidden::numbers_file();
     with(|run| {
         let ours = &mut run.waiters.ours;
         let family = ours.iter().find(|(known, _)| *known == as_fd).map(|(_, family)| *family);
@@ -151,19 +195,19 @@ pub fn same(fd: i32, as_fd: i32) {
 
 /// Waits until one of the files is as asked for. False if the time is over before. Limit in nanoseconds. None if the
 /// thread is cancelled.
-pub fn wait(polls: &mut [Poll], limit: Option<u64>, pc: usize) -> Option<bool> {
-    wait_if(polls, || limit, pc)
+pub fn wait(polls: &mut [Poll], limit: Option<u64>, number: usize, pc: usize) -> Option<bool> {
+    wait_if(polls, || limit, number, pc)
 }
 
 /// The same; how long is asked only if it is not so at once.
-pub fn wait_if(polls: &mut [Poll], limit: impl FnOnce() -> Option<u64>, pc: usize) -> Option<bool> {
+pub fn wait_if(
+    polls: &mut [Poll],
+    limit: impl FnOnce() -> Option<u64>,
+    number: usize,
+    pc: usize,
+) -> Option<bool> {
     let site = with(|run| run.site(pc));
-    for poll in polls.iter() {
-        if poll.fd >= 0 {
-            let object = with(|run| run.file(poll.fd, site));
-            cancel::point(Op::new(Kind::Rmw, object, site))?;
-        }
-    }
+    come_to(polls, number, site)?;
     if ask(polls) {
         return Some(true);
     }
@@ -173,6 +217,9 @@ pub fn wait_if(polls: &mut [Poll], limit: impl FnOnce() -> Option<u64>, pc: usiz
     }
     loop {
         let over = wait_once(polls.to_vec(), limit, site)? == Outcome::TimedOut;
+        if over {
+            come_back(polls, number, site)?;
+        }
         let found = ask(polls);
         if found || over {
             return Some(found);

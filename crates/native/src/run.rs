@@ -9,6 +9,7 @@ use crate::checkpoint;
 use crate::deferred;
 use crate::fiber::{self, Fiber, Stack};
 use crate::futex::Queue;
+use crate::hidden::Common;
 use crate::io::Waiters;
 use crate::objects::Objects;
 use crate::robust::Robust;
@@ -16,14 +17,13 @@ use crate::sent::{self, Sent};
 use crate::site::Modules;
 use crate::watch::Watch;
 use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cell::{Cell, UnsafeCell};
 use core::sync::atomic::{AtomicBool, Ordering};
 use raddle_engine::{Engine, Next};
 use raddle_model::objects::State;
-use raddle_model::{Failure, FailureKind, Kind, Mode, ObjectId, Op, Outcome, Plan, PointSet, SiteId, TaskId};
+use raddle_model::{Kind, Mode, ObjectId, Op, Outcome, Plan, PointSet, SiteId, TaskId};
 use raddle_policy::Planned;
 use raddle_wire::report::Since;
 
@@ -198,6 +198,8 @@ pub struct Run {
     pub waiters: Waiters,
     /// Signals from thread to thread.
     pub sent: Sent,
+    /// Who uses what all have in common, as far as no operation tells.
+    pub common: Common,
     /// What the process exits with, once it is known.
     pub exit_code: Option<i32>,
     /// Who called, in runs that are recorded.
@@ -320,7 +322,7 @@ pub fn arrive(op: Op) -> Outcome {
 }
 
 /// Goes on with another task, until it is this one's turn.
-fn switch(to: TaskId) {
+pub(crate) fn switch(to: TaskId) {
     with(|run| run.way(to)).go();
 }
 
@@ -374,6 +376,7 @@ pub fn spawn(
         run.look_around();
         run.threads.push(Thread::new(fiber, Some(run.running)));
         run.threads[task.index()].detached = detached;
+        run.common.make(task, run.running);
         run.threads[task.index()].mask = run.threads[run.running.index()].mask;
     });
     switch(task);
@@ -407,6 +410,7 @@ impl Run {
             futexes: Queue::default(),
             waiters: Waiters::default(),
             sent: Sent::default(),
+            common: Common::default(),
             exit_code: None,
             calls: Calls::default(),
             robust: Robust::default(),
@@ -432,6 +436,7 @@ impl Run {
         self.futexes = Queue::default();
         self.waiters = Waiters::default();
         self.sent = Sent::default();
+        self.common = Common::default();
         self.exit_code = None;
         self.robust = Robust::default();
         self.engine.begin(plan, false);
@@ -557,43 +562,4 @@ impl Run {
         *draws += 1;
         raddle_model::hash::mix(self.engine.world().task(self.running).name, *draws)
     }
-}
-
-/// The program has failed. Ends the run, or in a search the task.
-pub fn fail(kind: FailureKind, message: String, site: SiteId) -> ! {
-    // After a crash nothing is sure, the stack least of all.
-    if kind != FailureKind::Crash && with(|run| run.calls.wanted) {
-        calls::arrival(site);
-    }
-    with(|run| {
-        let tasks = vec![run.running];
-        run.engine.fail(Failure { kind, message, tasks, sites: vec![site] });
-    });
-    stop()
-}
-
-/// The program has failed such that nothing of it can go on. Ends the run.
-pub fn crash(message: String, site: SiteId) -> ! {
-    with(|run| {
-        let tasks = vec![run.running];
-        run.engine.crash(Failure { kind: FailureKind::Crash, message, tasks, sites: vec![site] });
-    });
-    crate::end::over()
-}
-
-/// The running task has failed. That ends the run, unless a search wants to see what the others do then.
-pub(crate) fn stop() -> ! {
-    let next = with(|run| {
-        if run.engine.verdict().is_some() {
-            return Next::Over;
-        }
-        match run.arrived(run.running) {
-            Some(maker) => Next::Run(maker),
-            None => run.engine.schedule_next(),
-        }
-    });
-    if let Next::Run(task) = next {
-        switch(task);
-    }
-    crate::end::over()
 }

@@ -7,10 +7,12 @@
 
 use crate::cancel;
 use crate::deferred::{self, SIGNALS};
+use crate::hidden;
 use crate::locks::error;
 use crate::run::{Run, active, arrive, with};
 use alloc::vec::Vec;
 use raddle_model::objects::State;
+use raddle_model::trace::Hidden;
 use raddle_model::world::Life;
 use raddle_model::{Kind, Mode, ObjectId, Op, Outcome, SiteId, TaskId};
 
@@ -95,6 +97,10 @@ pub fn send(target: Option<TaskId>, signal: i32, pc: usize) -> bool {
         };
         (run.signal_queue(site), site, masked)
     });
+    hidden::uses(Hidden::SIGNALS, signal as usize, false);
+    if with(|run| target != Some(run.running)) {
+        hidden::hides(Hidden::SIGNALS);
+    }
     if !handled && !masked {
         return false;
     }

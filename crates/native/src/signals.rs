@@ -123,5 +123,5 @@ unsafe extern "C" fn crashed(signal: i32, info: *const u8, context: *const u8) {
         // Sites are return addresses, which point behind the instruction.
         (run.site(pc + 1), format!("{task} is ended by {name}{what}"))
     });
-    run::crash(message, site)
+    crate::failing::crash(message, site)
 }

@@ -2,6 +2,7 @@
 
 use crate::cancel;
 use crate::fiber::Stack;
+use crate::hidden;
 use crate::libc::{self, Libc};
 use crate::locks::{Patience, error};
 use crate::robust;
@@ -128,6 +129,7 @@ pub fn join(handle: u64, patience: Patience, pc: usize) -> Result<usize, i32> {
 fn take_result(task: TaskId) -> usize {
     with(|run| {
         let result = run.threads[task.index()].fiber.result();
+        run.common.join(task, run.running);
         run.bury(task);
         result
     })
@@ -250,6 +252,7 @@ fn destroy_specifics() {
 
 /// Makes a key; 0 stands for no destructor.
 pub fn key_create(destructor: usize) -> u32 {
+    hidden::numbers_key();
     with(|run| {
         let free = run.keys.iter().position(Option::is_none);
         let key = free.unwrap_or(run.keys.len());
@@ -268,6 +271,7 @@ pub fn key_create(destructor: usize) -> u32 {
 
 /// Gives a key back.
 pub fn key_delete(key: u32) -> i32 {
+    hidden::numbers_key();
     with(|run| match run.keys.get_mut(key as usize) {
         Some(slot @ Some(_)) => {
             *slot = None;

@@ -19,4 +19,4 @@ mod words;
 pub use moves::{Move, preemptions};
 pub use state::{Held, State};
 pub use story::{ObjectInfo, Place, Story};
-pub use summary::{Checkpoints, Exhausted, Found, Hapset, Isolation, Summary, Warning};
+pub use summary::{CUT_OFF, Checkpoints, Exhausted, Found, Hapset, Isolation, Summary, Warning};

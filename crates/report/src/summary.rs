@@ -4,6 +4,9 @@ use crate::story::Place;
 use crate::words::{self, count, thousands};
 use std::fmt::Write as _;
 
+/// Said if the time was over in the middle of a run.
+pub const CUT_OFF: &str = "cut off in the middle of a run, which had not ended when the time was over";
+
 /// Whether everything was run.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub enum Exhausted {

@@ -71,6 +71,11 @@ pub(crate) fn is_weak(op: &Op) -> bool {
 pub(crate) const WEAK_NOTE: &str =
     "note: an atomic weaker than SeqCst was executed; weak-memory outcomes were not explored";
 
+/// The call on a file that this is, if that was told.
+pub(crate) fn call(op: &Op) -> Option<&'static str> {
+    if op.kind == Kind::Rmw { raddle_model::call::name(op.arg) } else { None }
+}
+
 /// `try lock mutex#1`.
 pub(crate) fn op(op: &Op, names: &Names<'_>) -> String {
     let object = names.object(op.object);
@@ -82,8 +87,9 @@ pub(crate) fn op(op: &Op, names: &Names<'_>) -> String {
         Kind::Handover => "hand over",
         Kind::RecvReady => "ready at",
         Kind::Arrive => "arrive at",
-        Kind::Rmw if object.starts_with("file#") => "use",
-        Kind::Rmw => "update",
+        // Which call it is has not always been told.
+        Kind::Rmw if object.starts_with("file#") => call(op).unwrap_or("use"),
+        Kind::Rmw => call(op).unwrap_or("update"),
         Kind::Wake => "wake at",
         Kind::Wait => "wait at",
         Kind::DropSender => "drop sender of",

@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::String;
 use core::ffi::{CStr, c_char, c_int, c_uint};
 use raddle_model::FailureKind;
-use raddle_native::run::{self, active, with};
-use raddle_native::{end, sys};
+use raddle_native::run::{active, with};
+use raddle_native::{end, failing, sys};
 
 unsafe extern "C" fn at_once(code: c_int, pc: usize) -> ! {
     if active() {
@@ -19,12 +19,12 @@ unsafe extern "C" fn aborted(pc: usize) -> ! {
     if active() {
         let (site, task) = with(|run| (run.site(pc), run.engine.world().path(run.running)));
         match exception() {
-            Some(name) => run::fail(
+            Some(name) => failing::fail(
                 FailureKind::Exception,
                 format!("{task} throws {name}, and nobody catches it"),
                 site,
             ),
-            None => run::fail(FailureKind::Crash, format!("{task} aborts"), site),
+            None => failing::fail(FailureKind::Crash, format!("{task} aborts"), site),
         }
     }
     // SAFETY: libc's own.
@@ -67,7 +67,7 @@ unsafe extern "C" fn assertion(
     if active() {
         let site = with(|run| run.site(pc));
         let (condition, function) = (text(condition), text(function));
-        run::fail(FailureKind::Assertion, format!("assertion `{condition}` failed in {function}"), site);
+        failing::fail(FailureKind::Assertion, format!("assertion `{condition}` failed in {function}"), site);
     }
     let real = real!(__assert_fail(*const c_char, *const c_char, c_uint, *const c_char));
     // SAFETY: our own arguments.

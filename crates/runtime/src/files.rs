@@ -2,14 +2,17 @@
 
 use crate::clocks::set_errno;
 use core::ffi::{c_int, c_long};
+use raddle_model::trace::Hidden;
 use raddle_native::io::{self, IN, OUT, Poll};
 use raddle_native::reset::{self, guard};
 use raddle_native::run::active;
-use raddle_native::sys;
+use raddle_native::{hidden, sys};
 
 const NONBLOCK: usize = 0o4000;
 const DONTWAIT: c_int = 0x40;
 const GET_FLAGS: usize = 3;
+/// What is printed.
+const OUTPUTS: [c_int; 2] = [1, 2];
 
 mod number {
     pub(super) const READ: usize = 0;
@@ -60,16 +63,20 @@ fn waits(fd: c_int) -> bool {
 /// As for the call.
 unsafe fn on(fd: c_int, events: i16, patient: bool, number: usize, args: [usize; 6], pc: usize) -> c_long {
     if !active() || !io::is_ours(fd) {
+        // What a program writes there it does not see again.
+        if events != OUT || !OUTPUTS.contains(&fd) {
+            hidden::uses(Hidden::FILES, fd as usize, true);
+        }
         // SAFETY: passed on to the caller.
         return unsafe { plain(number, args) };
     }
     if patient {
         let limit = || if waits(fd) { None } else { Some(0) };
-        if io::wait_if(&mut [Poll { fd, events, found: 0 }], limit, pc).is_none() {
+        if io::wait_if(&mut [Poll { fd, events, found: 0 }], limit, number, pc).is_none() {
             return CANCELLED;
         }
     } else {
-        io::before(fd, pc);
+        io::before(fd, number, pc);
     }
     // SAFETY: passed on to the caller.
     let result = unsafe { plain(number, args) };
@@ -123,11 +130,11 @@ fn write_now(fd: c_int, vector: usize, count: usize) -> isize {
 
 /// The kernel would wait in the middle of a call that gives more than there is room for: so `call`, which is told how
 /// much was done before, does not wait, and others go on in between. `size` is all there is to do.
-fn bit_by_bit(fd: c_int, size: usize, pc: usize, call: impl Fn(usize) -> isize) -> c_long {
+fn bit_by_bit(fd: c_int, size: usize, number: usize, pc: usize, call: impl Fn(usize) -> isize) -> c_long {
     const AGAIN: isize = -11;
     let mut done = 0;
     loop {
-        io::before(fd, pc);
+        io::before(fd, number, pc);
         let result = call(done);
         if result > 0 {
             done += result as usize;
@@ -155,7 +162,7 @@ unsafe extern "C" fn write_(fd: c_int, buffer: usize, size: usize, pc: usize) ->
     touched(buffer, size as c_long, false, pc);
     let args = |done: usize| [fd as usize, buffer + done, size - done, 0, 0, 0];
     if gives(fd, 0) {
-        return bit_by_bit(fd, size, pc, |done| {
+        return bit_by_bit(fd, size, number::WRITE, pc, |done| {
             let vector = [buffer + done, size - done];
             write_now(fd, vector.as_ptr() as usize, 1)
         });
@@ -173,7 +180,7 @@ unsafe extern "C" fn writev_(fd: c_int, vector: usize, count: c_int, pc: usize) 
     let args = [fd as usize, vector, count as usize, 0, 0, 0];
     if gives(fd, 0) {
         // What does not fit at once is left to the caller, who must expect that.
-        return bit_by_bit(fd, 1, pc, |_| write_now(fd, vector, count as usize));
+        return bit_by_bit(fd, 1, number::WRITEV, pc, |_| write_now(fd, vector, count as usize));
     }
     // SAFETY: as above.
     unsafe { on(fd, OUT, false, number::WRITEV, args, pc) }
@@ -190,7 +197,7 @@ unsafe extern "C" fn sendmsg_(fd: c_int, message: usize, flags: c_int, pc: usize
     let flags = if gives { flags | DONTWAIT } else { flags };
     let args = [fd as usize, message, flags as usize, 0, 0, 0];
     if gives {
-        return bit_by_bit(fd, 1, pc, |_| guard::call(number::SENDMSG, args));
+        return bit_by_bit(fd, 1, number::SENDMSG, pc, |_| guard::call(number::SENDMSG, args));
     }
     // SAFETY: as above.
     unsafe { on(fd, OUT, false, number::SENDMSG, args, pc) }
@@ -226,7 +233,7 @@ unsafe extern "C" fn sendto_(
     let flags = if gives { flags | DONTWAIT } else { flags };
     let args = |done: usize| [fd as usize, buffer + done, size - done, flags as usize, address, length];
     if gives {
-        return bit_by_bit(fd, size, pc, |done| guard::call(number::SENDTO, args(done)));
+        return bit_by_bit(fd, size, number::SENDTO, pc, |done| guard::call(number::SENDTO, args(done)));
     }
     // SAFETY: as above.
     unsafe { on(fd, OUT, false, number::SENDTO, args(0), pc) }
@@ -263,7 +270,7 @@ unsafe extern "C" fn connect_(fd: c_int, address: usize, length: usize, pc: usiz
     if gives(fd, 0) && unsafe { *(address as *const u16) } == LOCAL {
         // It waits if too many are waiting to be accepted.
         let connects = |_| without_waiting(fd, || guard::call(number::CONNECT, args));
-        return bit_by_bit(fd, 0, pc, connects) as c_int;
+        return bit_by_bit(fd, 0, number::CONNECT, pc, connects) as c_int;
     }
     // SAFETY: as above. The kernel finishes it at once if the other end listens in this process.
     unsafe { on(fd, OUT, false, number::CONNECT, args, pc) as c_int }
@@ -272,10 +279,13 @@ unsafe extern "C" fn connect_(fd: c_int, address: usize, length: usize, pc: usiz
 unsafe extern "C" fn close_(fd: c_int, pc: usize) -> c_int {
     let args = [fd as usize, 0, 0, 0, 0, 0];
     if !active() || !io::is_ours(fd) {
+        hidden::uses(Hidden::FILES, fd as usize, true);
+        hidden::gives_back(Hidden::FILES, fd as usize);
+        hidden::numbers_file();
         // SAFETY: as above.
         return unsafe { plain(number::CLOSE, args) } as c_int;
     }
-    io::before(fd, pc);
+    io::before(fd, number::CLOSE, pc);
     // SAFETY: as above.
     let result = unsafe { plain(number::CLOSE, args) };
     // Before anybody else runs: another file may have the number then.
@@ -292,23 +302,23 @@ pub(crate) fn made(fd: c_long) -> c_int {
     fd as c_int
 }
 
-fn made_pair(result: c_long, pair: *const c_int) -> c_int {
+fn made_pair(result: c_long, pair: *const c_int, noun: &'static str) -> c_int {
     if active() && result == 0 {
         // SAFETY: the kernel has just written both.
         let ends = unsafe { [*pair, *pair.add(1)] };
-        io::made(&ends);
+        io::made(&ends, noun);
     }
     result as c_int
 }
 
 unsafe extern "C" fn pipe_(pair: *mut c_int, _: usize) -> c_int {
     // SAFETY: as above.
-    made_pair(unsafe { plain(number::PIPE2, [pair as usize, 0, 0, 0, 0, 0]) }, pair)
+    made_pair(unsafe { plain(number::PIPE2, [pair as usize, 0, 0, 0, 0, 0]) }, pair, "pipe")
 }
 
 unsafe extern "C" fn pipe2_(pair: *mut c_int, flags: c_int, _: usize) -> c_int {
     // SAFETY: as above.
-    made_pair(unsafe { plain(number::PIPE2, [pair as usize, flags as usize, 0, 0, 0, 0]) }, pair)
+    made_pair(unsafe { plain(number::PIPE2, [pair as usize, flags as usize, 0, 0, 0, 0]) }, pair, "pipe")
 }
 
 unsafe extern "C" fn socketpair_(
@@ -320,7 +330,7 @@ unsafe extern "C" fn socketpair_(
 ) -> c_int {
     let args = [domain as usize, kind as usize, protocol as usize, pair as usize, 0, 0];
     // SAFETY: as above.
-    made_pair(unsafe { plain(number::SOCKETPAIR, args) }, pair)
+    made_pair(unsafe { plain(number::SOCKETPAIR, args) }, pair, "socket")
 }
 
 unsafe extern "C" fn socket_(domain: c_int, kind: c_int, protocol: c_int, _: usize) -> c_int {
@@ -333,7 +343,7 @@ unsafe extern "C" fn eventfd_(value: c_int, flags: c_int, _: usize) -> c_int {
     // SAFETY: as above.
     let fd = unsafe { plain(number::EVENTFD2, [value as usize, flags as usize, 0, 0, 0, 0]) } as c_int;
     if active() && fd >= 0 {
-        io::made(&[fd]);
+        io::made(&[fd], "eventfd");
     }
     fd
 }

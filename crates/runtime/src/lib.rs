@@ -18,6 +18,7 @@ pub mod atomics;
 pub mod c11;
 pub mod cancel;
 pub mod clocks;
+pub mod common;
 pub mod ends;
 pub mod files;
 pub mod memory;

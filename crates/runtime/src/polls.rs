@@ -33,7 +33,7 @@ unsafe extern "C" fn poll_(polls: *mut Poll, count: usize, milliseconds: c_int, 
         // SAFETY: as above.
         return unsafe { plain(number::POLL, args) } as c_int;
     }
-    if io::wait(all, limit(milliseconds), pc).is_none() {
+    if io::wait(all, limit(milliseconds), number::POLL, pc).is_none() {
         return CANCELLED;
     }
     all.iter().filter(|poll| poll.found != 0).count() as c_int
@@ -63,7 +63,7 @@ unsafe extern "C" fn select_(
         let limit = limit.map(|t| t.seconds as u64 * 1_000_000_000 + t.nanoseconds as u64 * 1000);
         let ask = |events: i16| move |&fd: &c_int| Poll { fd, events, found: 0 };
         let mut polls: Vec<Poll> = wanted.iter().map(ask(IN)).chain(room.iter().map(ask(OUT))).collect();
-        if io::wait(&mut polls, limit, pc).is_none() {
+        if io::wait(&mut polls, limit, number::SELECT, pc).is_none() {
             return CANCELLED;
         }
         let nothing = [0u64; 2];
@@ -127,7 +127,7 @@ unsafe extern "C" fn ppoll_(
     }
     // SAFETY: as above.
     let limit = if moment.is_null() { None } else { unsafe { *moment }.get() };
-    if io::wait(all, limit, pc).is_none() {
+    if io::wait(all, limit, number::PPOLL, pc).is_none() {
         return CANCELLED;
     }
     all.iter().filter(|poll| poll.found != 0).count() as c_int
@@ -151,7 +151,7 @@ unsafe extern "C" fn epoll_ctl_(group: c_int, how: c_int, fd: c_int, event: usiz
     }
     // Who waits for the group waits for all that is in it.
     io::unite(group, fd);
-    io::before(group, pc);
+    io::before(group, number::EPOLL_CTL, pc);
     // SAFETY: as above.
     let result = unsafe { plain(number::EPOLL_CTL, args) } as c_int;
     io::after(pc);
@@ -167,7 +167,8 @@ unsafe extern "C" fn epoll_wait_(
 ) -> c_int {
     let mut wait = milliseconds;
     if active() && io::is_ours(group) {
-        if io::wait(&mut [Poll { fd: group, events: IN, found: 0 }], limit(milliseconds), pc).is_none() {
+        let mut polls = [Poll { fd: group, events: IN, found: 0 }];
+        if io::wait(&mut polls, limit(milliseconds), number::EPOLL_WAIT, pc).is_none() {
             return CANCELLED;
         }
         wait = 0;

@@ -2,11 +2,12 @@
 
 use crate::clocks::set_errno;
 use core::ffi::c_int;
+use raddle_model::trace::Hidden;
 use raddle_native::deferred::{self, Handler, SIGNALS};
 use raddle_native::locks::error;
 use raddle_native::run::{active, with};
 use raddle_native::time::TimeSpec;
-use raddle_native::{sent, sys, threads};
+use raddle_native::{hidden, sent, sys, threads};
 
 /// Libc's structure.
 #[repr(C)]
@@ -39,6 +40,7 @@ pub unsafe extern "C" fn sigaction(signal: c_int, new: *const SigAction, old: *m
         // SAFETY: our own arguments; so in all calls of libc below.
         return unsafe { real(signal, new, old) };
     }
+    hidden::uses(Hidden::SIGNALS, signal as usize, !new.is_null());
     let before = deferred::get(signal as usize);
     // SAFETY: the program's structure, if there is one.
     let wanted = (!new.is_null()).then(|| unsafe { *new });
@@ -119,7 +121,11 @@ unsafe extern "C" fn pthread_kill_(handle: u64, signal: c_int, pc: usize) -> c_i
         // SAFETY: as above.
         return unsafe { real!(pthread_kill(u64, c_int) -> c_int)(handle, signal) };
     }
-    match threads::alive(handle) {
+    let found = threads::alive(handle);
+    if found.is_none_or(|(_, own)| !own) {
+        hidden::hides(Hidden::SIGNALS);
+    }
+    match found {
         _ if signal != 0 && !is_known(signal) => error::INVALID,
         None => error::NO_SUCH,
         Some(_) if signal == 0 => 0,

@@ -7,12 +7,15 @@
 
 use crate::strings::{length, touched};
 use core::ffi::c_int;
+use raddle_model::trace::Hidden;
+use raddle_native::hidden;
 use raddle_native::locks::{self, Patience};
 use raddle_native::run::{active, with};
 
 unsafe extern "C" {
     static stdin: usize;
     static stdout: usize;
+    static stderr: usize;
 }
 
 /// Libc's list of arguments, where they lie and which come next.
@@ -26,6 +29,11 @@ pub struct Arguments {
 /// Does something on a stream, when nobody else has locked it.
 fn on<R>(stream: usize, pc: usize, work: impl FnOnce() -> R) -> R {
     let locked = active() && with(|run| run.objects.sync(stream).is_some());
+    // What is printed the program does not see again.
+    // SAFETY: libc's own variables.
+    if !locked && unsafe { stream != stdout && stream != stderr } {
+        hidden::uses(Hidden::FILES, stream, true);
+    }
     if locked {
         locks::lock_stream(stream, Patience::Endless, pc);
     }

@@ -2,9 +2,10 @@
 //! none of our threads, so it is not asked about them.
 
 use core::ffi::{c_char, c_int, c_void};
+use raddle_model::trace::Hidden;
 use raddle_native::locks::error;
 use raddle_native::run::active;
-use raddle_native::threads;
+use raddle_native::{hidden, threads};
 
 /// Names with the byte that ends them.
 const NAME_MAX: usize = 16;
@@ -23,6 +24,7 @@ pub unsafe extern "C" fn pthread_setname_np(handle: u64, name: *const c_char) ->
     }
     // SAFETY: the program's own string.
     let name = unsafe { core::ffi::CStr::from_ptr(name) }.to_bytes();
+    hidden::uses(Hidden::PROCESS, handle as usize, true);
     if name.len() >= NAME_MAX { error::RANGE } else { threads::set_name(handle, name) }
 }
 
@@ -39,6 +41,7 @@ pub unsafe extern "C" fn pthread_getname_np(handle: u64, name: *mut u8, size: us
     if size < NAME_MAX {
         return error::RANGE;
     }
+    hidden::uses(Hidden::PROCESS, handle as usize, false);
     let Some(known) = threads::name(handle) else { return error::NO_SUCH };
     // SAFETY: the program's own buffer, which has room for a name.
     unsafe {

@@ -48,6 +48,7 @@ pub const SWEEPS: &[Sweep] = &[
     sweep("shadow_runs", 3_000, 100_000, "random sequences of accesses, beside a model that keeps all"),
     sweep("shadow_pages", 300, 20_000, "random sequences of large ranges, page by page and cell by cell"),
     sweep("native_bug_runs", 300, 10_000, "runs of each C and C++ program with a bug, per compiler"),
+    sweep("order_runs", 1_500, 20_000, "sampled runs of each small program, beside searches of it"),
     sweep("blocking_runs", 20, 500, "runs of each call that waits, with a peer and without"),
     sweep(
         "determinism_subjects",

@@ -6,7 +6,7 @@
 use crate::envelope;
 use crate::error::{What, WireError};
 use crate::version::ReportVersion;
-use crate::{v1, v2, v3, v4};
+use crate::{v1, v2, v3, v4, v5};
 use alloc::string::String;
 use alloc::vec::Vec;
 use raddle_model::{ObjectInfo, SiteId, TaskId, Trace, Verdict};
@@ -119,7 +119,7 @@ pub struct RunReport {
 
 /// The bytes of a report.
 pub fn encode(report: &RunReport) -> Vec<u8> {
-    let content = v1::bytes(&v4::report::Report::from(report));
+    let content = v1::bytes(&v5::report::Report::from(report));
     envelope::seal(What::Report, ReportVersion::CURRENT.0, &[], &content)
 }
 
@@ -131,7 +131,8 @@ pub fn decode(bytes: &[u8]) -> Result<RunReport, WireError> {
         1 => envelope::parse::<v1::report::Report>(What::Report, content)?.try_into(),
         2 => envelope::parse::<v2::report::Report>(What::Report, content)?.try_into(),
         3 => envelope::parse::<v3::report::Report>(What::Report, content)?.try_into(),
-        _ => envelope::parse::<v4::report::Report>(What::Report, content)?.try_into(),
+        4 => envelope::parse::<v4::report::Report>(What::Report, content)?.try_into(),
+        _ => envelope::parse::<v5::report::Report>(What::Report, content)?.try_into(),
     };
     report.map_err(|error: v1::Misfit| error.in_a(What::Report))
 }

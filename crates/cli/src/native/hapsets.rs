@@ -91,9 +91,10 @@ impl NativeTarget {
         Known::saved(&file.sets, move |number| name(&statements, number))
     }
 
-    /// A run that is recorded, with HaPSets in what it taught, and statements in its trace.
-    fn run_told(&mut self, plan: &Plan, number: u64) -> Result<Run, TargetError> {
-        let (reply, _) = self.samplers[0].record(plan)?;
+    /// A run that is recorded, with HaPSets in what it taught, and statements in its trace. None if it is time to end
+    /// before it does.
+    fn run_told(&mut self, plan: &Plan, number: u64) -> Result<Option<Run>, TargetError> {
+        let Some((reply, _)) = self.samplers[0].record(plan)? else { return Ok(None) };
         let (mut run, callers) = self.recorded(&reply, plan)?;
         let mut hapsets = self.hapsets.take().unwrap_or_default();
         hapsets.put_statements(self, &callers, &mut run.trace);
@@ -104,7 +105,7 @@ impl NativeTarget {
         if let Some(log) = &mut self.log {
             log.run(&run.digest)?;
         }
-        Ok(run)
+        Ok(Some(run))
     }
 
     /// As [`raddle_explore::target::Target::sample`].
@@ -115,8 +116,8 @@ impl NativeTarget {
         sink: &mut dyn Sink,
     ) -> Result<(), TargetError> {
         for number in runs {
-            let run = self.run_told(&plan_of_run(plan, number), number)?;
-            if sink.run(&run.digest) == Flow::Stop || interrupt::is_asked() {
+            let Some(run) = self.run_told(&plan_of_run(plan, number), number)? else { break };
+            if sink.run(&run.digest) == Flow::Stop || interrupt::is_due() {
                 break;
             }
         }
@@ -134,7 +135,9 @@ impl NativeTarget {
             return Ok(Searched { search, runs: Vec::new(), over: true, spent: Duration::ZERO });
         };
         let mut spent = asked.elapsed();
-        let run = self.run_told(&plan, runs.start)?;
+        let Some(run) = self.run_told(&plan, runs.start)? else {
+            return Ok(Searched { search, runs: Vec::new(), over: false, spent });
+        };
         let learning = Instant::now();
         search.learn(0, &plan, &run.digest, &run.trace);
         spent += learning.elapsed();

@@ -33,7 +33,7 @@ pub(super) fn sample(
     isolation: Isolation,
     mut each: impl FnMut(&Reply) -> Result<Flow, TargetError>,
 ) -> Result<(), TargetError> {
-    if interrupt::is_asked() {
+    if interrupt::is_due() {
         // Servers may still be at work for a batch that nobody waits for any more.
         return Ok(());
     }
@@ -49,8 +49,8 @@ pub(super) fn sample(
     while let Some(&(at, mut left)) = busy.front() {
         let begun = Instant::now();
         while left > 0 {
-            // Who asks us to end does not wait for a run that hangs: the servers go with us.
-            let Some(reply) = servers[at].receive_unless_asked()? else { return Ok(()) };
+            // When it is time to end nobody waits for a run that does not: the servers go with us.
+            let Some(reply) = servers[at].receive_unless_due()? else { return Ok(()) };
             left -= u64::from(!reply.is_aside());
             if each(&reply)? == Flow::Stop {
                 return stop(servers, busy.iter().map(|busy| busy.0));
@@ -70,13 +70,13 @@ pub(super) fn sample(
     Ok(())
 }
 
-/// Leaves out what is left, and waits until all have understood.
+/// Leaves out what is left, and waits until all have understood, or it is time to end.
 fn stop(servers: &mut [Server], busy: impl Iterator<Item = usize> + Clone) -> Result<(), TargetError> {
     for at in busy.clone() {
         servers[at].stop()?;
     }
     for at in busy {
-        while servers[at].receive()?.kind != reply::DONE {}
+        while servers[at].receive_unless_due()?.is_some_and(|reply| reply.kind != reply::DONE) {}
     }
     Ok(())
 }

@@ -52,13 +52,13 @@ pub(super) fn search(
         }
         idle.append(&mut waiting);
         let Some(UnderWay { worker, plan, number }) = busy.pop_front() else { break };
-        // Who asks us to end does not wait for a run that hangs: the servers go with us.
+        // When it is time to end nobody waits for a run that does not: the servers go with us.
         let Some(digest) = target.hear(&mut servers[worker], worker, &plan, number)? else { break };
         let learning = Instant::now();
         search.learn(worker, &plan, &digest, target.trace(worker));
         spent += learning.elapsed();
         let run = SearchRun::new(&plan, digest, target.trace(worker));
-        stop |= run.again.is_some() || begun.elapsed() > TELL || interrupt::is_asked();
+        stop |= run.again.is_some() || begun.elapsed() > TELL || interrupt::is_due();
         runs.push(run);
         idle.push(worker);
     }

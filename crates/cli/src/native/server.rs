@@ -91,7 +91,13 @@ impl Beginning {
 /// How long a program may take to be loaded.
 const START: Duration = Duration::from_secs(20);
 
-/// How often we look whether somebody asks us to end.
+/// How long a run that is recorded may take even if the campaign is to end: it is about something that was found.
+const RECORD: Duration = Duration::from_secs(1);
+
+/// How long any other run may take when the time is over: most end by themselves, and machines are busy.
+const GRACE: Duration = Duration::from_millis(250);
+
+/// How often we look whether it is time to end.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// How long a server that says no more may take to end.
@@ -109,6 +115,8 @@ pub(super) struct Server {
     asked: Asked,
     // How often it was made anew since it last said something.
     restarts: u32,
+    // Whether it is at something that nobody waits for any more.
+    given_up: bool,
 }
 
 /// What was asked for last.
@@ -119,6 +127,23 @@ struct Asked {
     /// Runs that nothing was heard of yet; of a search its number, and where it begins.
     runs: Range<u64>,
     flags: u32,
+}
+
+/// How long a word is waited for.
+#[derive(Clone, Copy)]
+enum Patience {
+    Endless,
+    /// Until the campaign is to end, and until this moment in any case.
+    UntilDue(Instant),
+}
+
+impl Patience {
+    fn is_over(self) -> bool {
+        match self {
+            Patience::Endless => false,
+            Patience::UntilDue(moment) => interrupt::is_due() && Instant::now() >= moment,
+        }
+    }
 }
 
 /// The program as it was started.
@@ -194,7 +219,7 @@ impl Process {
         // Reports of quick runs come many at a time.
         let stream = BufReader::with_capacity(1 << 16, stream);
         let mut process = Process { child, stream, stdout, stderr, _directory: directory };
-        match process.hear(false) {
+        match process.hear(Patience::Endless) {
             Ok(Some(reply)) if reply.kind == reply::READY => Ok(process),
             Ok(reply) => Err(unfit(&reply.map_or_else(Vec::new, |reply| reply.bytes))),
             Err(_) => {
@@ -208,28 +233,28 @@ impl Process {
         self.stream.get_mut().write_all(message)
     }
 
-    /// What it says next; none if somebody asks us to end before it says anything.
-    fn hear(&mut self, until_asked: bool) -> io::Result<Option<Reply>> {
+    /// What it says next; none if it is time to end before it says anything.
+    fn hear(&mut self, patience: Patience) -> io::Result<Option<Reply>> {
         let mut head = [0u8; REPLY];
-        if !self.fill(&mut head, until_asked)? {
+        if !self.fill(&mut head, patience)? {
             return Ok(None);
         }
         let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         let mut bytes = vec![0; word(4) as usize];
-        self.fill(&mut bytes, false)?;
+        self.fill(&mut bytes, Patience::Endless)?;
         let run = u64::from(word(12)) | u64::from(word(16)) << 32;
         Ok(Some(Reply { kind: word(0), status: word(8) as i32, run, bytes }))
     }
 
-    /// Reads as much as fits. False, and nothing was read, if somebody asks us to end before.
-    fn fill(&mut self, buffer: &mut [u8], until_asked: bool) -> io::Result<bool> {
+    /// Reads as much as fits. False, and nothing was read, if it is time to end before.
+    fn fill(&mut self, buffer: &mut [u8], patience: Patience) -> io::Result<bool> {
         let mut filled = 0;
         while filled < buffer.len() {
             match self.stream.read(&mut buffer[filled..]) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(more) => filled += more,
                 Err(cause) if matches!(cause.kind(), WouldBlock | TimedOut | Interrupted) => {
-                    if until_asked && filled == 0 && interrupt::is_asked() {
+                    if filled == 0 && patience.is_over() {
                         return Ok(false);
                     }
                 }
@@ -279,17 +304,29 @@ impl Server {
     pub(super) fn start(program: &Program) -> Result<Server, TargetError> {
         let process = Process::start(program)?;
         let flags = CAPTURED | program.backend.flags() | if program.sharing { SHARING } else { 0 };
-        Ok(Server { process, program: program.clone(), flags, asked: Asked::default(), restarts: 0 })
+        Ok(Server {
+            process,
+            program: program.clone(),
+            flags,
+            asked: Asked::default(),
+            restarts: 0,
+            given_up: false,
+        })
     }
 
-    /// A run in full: what it tells, and what it has written.
-    pub(super) fn record(&mut self, plan: &Plan) -> Result<(Reply, [Vec<u8>; 2]), TargetError> {
+    /// A run in full: what it tells, and what it has written. None if it is time to end before that, and it has had some.
+    pub(super) fn record(&mut self, plan: &Plan) -> Result<Option<(Reply, [Vec<u8>; 2])>, TargetError> {
         self.send(request::RECORD, plan::encode(plan), 0..1, Isolation::Fork.flags())?;
-        let reply = self.receive()?;
+        let Some(reply) = self.hear(Patience::UntilDue(Instant::now() + RECORD))? else { return Ok(None) };
         let output = self.output();
         let done = self.receive()?;
         assert!(done.kind == reply::DONE, "raddle bug: one run was asked for and there is more");
-        Ok((reply, output))
+        Ok(Some((reply, output)))
+    }
+
+    /// Whether what it was asked for last was given up in the middle.
+    pub(super) fn is_given_up(&self) -> bool {
+        self.given_up
     }
 
     /// Asks for a run of a search, from a checkpoint or from the beginning.
@@ -326,6 +363,11 @@ impl Server {
 
     fn send(&mut self, kind: u32, plan: Vec<u8>, runs: Range<u64>, flags: u32) -> Result<(), TargetError> {
         self.asked = Asked { kind, plan, runs, flags };
+        if self.given_up {
+            // The old one ends with whatever it is at.
+            self.process = Process::start(&self.program)?;
+            self.given_up = false;
+        }
         if self.write_asked().is_err() { self.again() } else { Ok(()) }
     }
 
@@ -379,20 +421,20 @@ impl Server {
     /// What the server says next.
     pub(super) fn receive(&mut self) -> Result<Reply, TargetError> {
         loop {
-            if let Some(reply) = self.hear(false)? {
+            if let Some(reply) = self.hear(Patience::Endless)? {
                 return Ok(reply);
             }
         }
     }
 
-    /// The same; none if somebody asks us to end before it says anything.
-    pub(super) fn receive_unless_asked(&mut self) -> Result<Option<Reply>, TargetError> {
-        self.hear(true)
+    /// The same; none if it is time to end before it says anything. What it is at is given up then.
+    pub(super) fn receive_unless_due(&mut self) -> Result<Option<Reply>, TargetError> {
+        self.hear(Patience::UntilDue(Instant::now() + GRACE))
     }
 
-    fn hear(&mut self, until_asked: bool) -> Result<Option<Reply>, TargetError> {
+    fn hear(&mut self, patience: Patience) -> Result<Option<Reply>, TargetError> {
         loop {
-            let Ok(reply) = self.process.hear(until_asked) else {
+            let Ok(reply) = self.process.hear(patience) else {
                 self.again()?;
                 continue;
             };
@@ -405,6 +447,7 @@ impl Server {
                     self.asked.runs.start = reply.run + 1;
                 }
             }
+            self.given_up |= reply.is_none();
             return Ok(reply);
         }
     }

@@ -125,6 +125,11 @@ impl NativeTarget {
         Ok(self)
     }
 
+    /// Whether a run was given up in the middle, since it was time to end.
+    pub(crate) fn has_given_up(&self) -> bool {
+        self.samplers.iter().chain([&self.recorder]).any(Server::is_given_up)
+    }
+
     /// What has kept the runs apart.
     pub(crate) fn isolation(&self) -> raddle_report::Isolation {
         self.alone.told(self.program.isolation)
@@ -258,7 +263,7 @@ impl NativeTarget {
         server.search(rest.as_ref().unwrap_or(plan), number, since, how, hopeless)
     }
 
-    /// Hears what came of it; what happened in it is its `trace`. None if somebody asks us to end before.
+    /// Hears what came of it; what happened in it is its `trace`. None if it is time to end before.
     pub(super) fn hear(
         &mut self,
         server: &mut Server,
@@ -269,7 +274,7 @@ impl NativeTarget {
         let how = (self.program.isolation, self.program.checkpoints);
         let trail = &mut self.trails[worker];
         let reply = loop {
-            let Some(reply) = server.receive_unless_asked()? else { return Ok(None) };
+            let Some(reply) = server.receive_unless_due()? else { return Ok(None) };
             match reply.kind {
                 reply::CHECKPOINTS => trail.know(&reply.bytes),
                 reply::ALONE => self.alone.note(&reply),
@@ -336,7 +341,8 @@ impl NativeTarget {
     /// What comes of a run on the other server, in a process of its own.
     fn again(&mut self, plan: &Plan, digest: &Digest) -> Result<Digest, TargetError> {
         self.recorder.sample(plan, digest.run..digest.run + 1, Isolation::Fork)?;
-        let reply = self.recorder.receive()?;
+        // When it is time to end it is believed.
+        let Some(reply) = self.recorder.receive_unless_due()? else { return Ok(digest.clone()) };
         let (again, ..) = self.digest(&reply, digest.run, digest.seed)?;
         let done = self.recorder.receive()?;
         assert!(done.kind == reply::DONE, "raddle bug: one run was asked for and there is more");
@@ -405,6 +411,22 @@ fn died(status: i32) -> String {
     }
 }
 
+/// A run that was given up: nobody knows what it did.
+fn given_up(plan: &Plan) -> Run {
+    let digest = Digest {
+        run: 0,
+        seed: plan.seed,
+        verdict: Verdict::Cut,
+        fingerprint: 0,
+        steps: 0,
+        accesses: 0,
+        decisions: 0,
+        tasks: 0,
+        learned: Learned::default(),
+    };
+    Run { digest, trace: Trace::default(), objects: Vec::new(), tasks: Vec::new() }
+}
+
 /// The report of a run that could not make one.
 fn silent(kind: FailureKind, message: String, site: Option<SiteId>) -> RunReport {
     let sites = site.into_iter().collect();
@@ -433,7 +455,7 @@ fn cycle(edges: Vec<report::Edge>) -> CycleFound {
 
 impl Target for NativeTarget {
     fn run(&mut self, plan: &Plan) -> Result<Run, TargetError> {
-        let (reply, output) = self.recorder.record(plan)?;
+        let Some((reply, output)) = self.recorder.record(plan)? else { return Ok(given_up(plan)) };
         self.output = output;
         let (run, callers) = self.recorded(&reply, plan)?;
         // A run of a search that is worth a report is run again for it.

@@ -13,6 +13,8 @@ mod hapsets;
 mod isolation;
 mod late;
 mod left;
+mod limits;
+mod orders;
 mod points;
 mod printing;
 mod reset;

@@ -163,6 +163,10 @@ impl Search for Odpor {
         true
     }
 
+    fn goes_by_dependence(&self) -> bool {
+        true
+    }
+
     fn outlook(&self) -> Option<Outlook> {
         let mut sizes = Sizes::default();
         self.workers.iter().for_each(|worker| sizes.join(&worker.sizes));

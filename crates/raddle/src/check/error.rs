@@ -2,6 +2,7 @@
 
 use raddle_explore::target::TargetError;
 use std::fmt;
+use std::time::Duration;
 
 /// Why nothing was checked.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,6 +16,8 @@ pub enum Error {
     Diverged(String),
     /// No run had a second task that could have run at another time.
     NotControlled,
+    /// The first run was given up: it had not ended when this time was over.
+    NoTime(Duration),
     /// `check` was called inside a run.
     Nested,
     /// The target could not be run.
@@ -31,6 +34,12 @@ impl fmt::Display for Error {
                 "nothing was controlled: in no run two tasks made with raddle::thread::spawn or \
                  raddle::future::spawn could run at the same time, so there was no interleaving to choose. Does \
                  the body use std::thread, or join each task before it makes the next?",
+            ),
+            Error::NoTime(time) => write!(
+                f,
+                "no run has ended within {} s: give the check more with `time`, or let runs be given up earlier with \
+                 `steps_max`",
+                time.as_secs_f64()
             ),
             Error::Nested => f.write_str(
                 "check was called inside a run of another check: call it from the test itself, not from the body",

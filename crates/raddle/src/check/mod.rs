@@ -26,6 +26,7 @@ use raddle_model::{Plan, PointSet, SpinMode, Tail, TimeMode};
 use raddle_policy::Strategy;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Most jobs of a check: carriers have numbers, of which all checks of a process share 256.
@@ -96,7 +97,8 @@ impl Check {
         self
     }
 
-    /// Most time. It decides only how many runs there are, never what they do.
+    /// Most time. It decides only how many runs there are, never what they do: a run that has not ended soon after is
+    /// given up, and the report says so.
     pub fn time(mut self, time: Duration) -> Check {
         self.config.time = time;
         self
@@ -270,17 +272,25 @@ fn explore(config: &Config, body: Body) -> Result<Report, Error> {
         None => 0,
     };
     let limits = Limits { runs: config.runs, stop_after: config.stop_after, races: config.races };
+    let due = target.until(begun.checked_add(config.time));
     let mut calls = 0u32;
     let mut time_is_up = || {
-        // Asked after every run, which may take less than reading the clock does.
+        // Asked after every run, which may take less than reading the clock does. Whoever waits for runs reads it, too.
         calls = calls.wrapping_add(1);
-        calls.is_multiple_of(64) && begun.elapsed() >= config.time
+        due.load(Ordering::Relaxed) || (calls.is_multiple_of(64) && begun.elapsed() >= config.time)
     };
     let summary = campaign::run(&mut target, &mut *explorer, &limits, &mut time_is_up, &mut |_| ())?;
+    let given_up = target.has_given_up();
+    if given_up && summary.progress.runs == 0 && resumed == 0 {
+        return Err(Error::NoTime(config.time));
+    }
     if summary.not_controlled && summary.failures.is_empty() && resumed == 0 {
         return Err(Error::NotControlled);
     }
     let mut notes = Vec::new();
+    if given_up {
+        notes.push(String::from(raddle_report::CUT_OFF));
+    }
     if resumed > 0 {
         notes.push(format!("the search went on after {resumed} runs; the figures are of what was run since"));
     }

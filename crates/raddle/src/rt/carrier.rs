@@ -26,8 +26,21 @@ use std::time::{Duration, Instant};
 /// Replies of a carrier that nobody has heard yet, before it waits: memory must not grow with how much quicker runs are than
 /// whoever counts them.
 const UNHEARD_MAX: usize = 4;
-/// How often the waiting side looks at the heart.
+/// How often the waiting side looks at the heart, and at the clock.
 const LOOK: Duration = Duration::from_millis(50);
+/// How long a run that is recorded may take even if the time is over: it is about something that was found.
+const RECORD: Duration = Duration::from_secs(1);
+/// How long any other may: most end by themselves, and machines are busy.
+const GRACE: Duration = Duration::from_millis(250);
+
+/// What the waiting side gets to know of a carrier.
+enum Word {
+    Says(Reply),
+    /// It reaches no operation any more.
+    Hangs,
+    /// The time is over, and it says nothing.
+    Due,
+}
 
 struct Carrier {
     commands: Sender<Command>,
@@ -48,6 +61,12 @@ pub struct LibraryTarget {
     shared: Arc<AtomicBool>,
     /// Counts runs that were led by the one before them.
     led: Arc<Led>,
+    /// When runs are given up wherever they are.
+    end: Option<Instant>,
+    /// Whether that was seen to be over.
+    due: Arc<AtomicBool>,
+    /// Whether a run was given up for that.
+    given_up: bool,
 }
 
 impl std::fmt::Debug for LibraryTarget {
@@ -68,7 +87,35 @@ impl LibraryTarget {
             carriers: Vec::new(),
             shared: Arc::default(),
             led: Arc::default(),
+            end: None,
+            due: Arc::default(),
+            given_up: false,
         }
+    }
+
+    /// No run goes on much longer than until then. What is given back becomes true when that is seen to be over.
+    pub(crate) fn until(&mut self, end: Option<Instant>) -> Arc<AtomicBool> {
+        self.end = end;
+        self.due.clone()
+    }
+
+    /// Whether a run was given up in the middle, since the time was over.
+    pub(crate) fn has_given_up(&self) -> bool {
+        self.given_up
+    }
+
+    fn is_due(&self) -> bool {
+        let due = self.end.is_some_and(|end| Instant::now() >= end);
+        self.due.store(due, Ordering::Relaxed);
+        due
+    }
+
+    /// Leaves a carrier to itself: should it ever come back, it shall not go on.
+    fn give_up(&mut self, index: usize) {
+        if let Some(carrier) = self.carriers[index].take() {
+            carrier.stop.store(true, Ordering::Relaxed);
+        }
+        self.given_up = true;
     }
 
     /// The same with so many runs at a time.
@@ -110,24 +157,31 @@ impl LibraryTarget {
         Ok(carrier.as_ref().expect("just started"))
     }
 
-    /// Waits for a carrier's next word. `Ok(None)`: it hangs.
-    fn wait(&mut self, index: usize) -> Result<Option<Reply>, TargetError> {
+    /// Waits for a carrier's next word, so long in any case.
+    fn wait(&mut self, index: usize, least: Duration) -> Result<Word, TargetError> {
+        let began = Instant::now();
         let carrier = self.carriers[index].as_ref().expect("raddle bug: waiting for no carrier");
         let beats = || carrier.heart.beats.load(Ordering::Relaxed);
         let (mut last, mut since) = (beats(), Instant::now());
         loop {
             match carrier.replies.recv_timeout(LOOK) {
-                Ok(reply) => return Ok(Some(reply)),
+                Ok(reply) => {
+                    self.is_due();
+                    return Ok(Word::Says(reply));
+                }
                 Err(RecvTimeoutError::Disconnected) => {
                     self.carriers[index] = None;
                     return Err(bug("the carrier ended in the middle of a batch"));
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     let now = beats();
+                    if began.elapsed() >= least && self.is_due() {
+                        return Ok(Word::Due);
+                    }
                     if now != last {
                         (last, since) = (now, Instant::now());
                     } else if since.elapsed() >= self.hang {
-                        return Ok(None);
+                        return Ok(Word::Hangs);
                     }
                 }
             }
@@ -148,17 +202,22 @@ impl LibraryTarget {
             self.hang.as_millis()
         );
         let failure = Failure { kind: FailureKind::Hang, message, tasks: vec![task], sites: vec![site] };
-        Digest {
-            run,
-            seed: Rng::seed_of_run(plan.seed, run),
-            verdict: Verdict::Failed(failure),
-            fingerprint: 0,
-            steps: 0,
-            accesses: 0,
-            decisions: 0,
-            tasks: 0,
-            learned: Learned::default(),
-        }
+        unknown(run, Rng::seed_of_run(plan.seed, run), Verdict::Failed(failure))
+    }
+}
+
+/// A run of which nothing is known but how it ended.
+fn unknown(run: u64, seed: u64, verdict: Verdict) -> Digest {
+    Digest {
+        run,
+        seed,
+        verdict,
+        fingerprint: 0,
+        steps: 0,
+        accesses: 0,
+        decisions: 0,
+        tasks: 0,
+        learned: Learned::default(),
     }
 }
 
@@ -166,19 +225,21 @@ impl Target for LibraryTarget {
     fn run(&mut self, plan: &Plan) -> Result<Run, TargetError> {
         let command = Command::Record(Box::new(plan.clone()));
         self.carrier(0)?.commands.send(command).map_err(|_| gone())?;
-        match self.wait(0)? {
-            Some(Reply::Recorded(run)) => {
+        let digest = match self.wait(0, RECORD)? {
+            Word::Says(Reply::Recorded(run)) => {
                 if run.retired {
                     self.carriers[0] = None;
                 }
-                Ok(run.run)
+                return Ok(run.run);
             }
-            Some(_) => Err(bug("another reply was expected")),
-            None => {
-                let digest = Digest { run: 0, seed: plan.seed, ..self.hung(0, plan, 0) };
-                Ok(Run { digest, trace: Trace::default(), objects: Vec::new(), tasks: Vec::new() })
+            Word::Says(_) => return Err(bug("another reply was expected")),
+            Word::Hangs => Digest { run: 0, seed: plan.seed, ..self.hung(0, plan, 0) },
+            Word::Due => {
+                self.give_up(0);
+                unknown(0, plan.seed, Verdict::Cut)
             }
-        }
+        };
+        Ok(Run { digest, trace: Trace::default(), objects: Vec::new(), tasks: Vec::new() })
     }
 
     fn sample(&mut self, plan: &Plan, runs: Range<u64>, sink: &mut dyn Sink) -> Result<(), TargetError> {
@@ -195,7 +256,7 @@ impl Target for LibraryTarget {
         let workers = if alone { 1 } else { self.jobs };
         let shared = Arc::new(Shared::new(search, workers, runs));
         self.search_on(&shared, workers)?;
-        while shared.lock().goes_on_alone() {
+        while !self.given_up && shared.lock().goes_on_alone() {
             self.search_on(&shared, 1)?;
         }
         shared.lock().take().ok_or_else(|| bug("the search is lost"))
@@ -226,11 +287,17 @@ impl LibraryTarget {
             carrier.commands.send(Command::Search(search.clone(), index)).map_err(|_| gone())?;
         }
         for index in 0..workers {
-            match self.wait(index)? {
-                Some(Reply::Searched(false)) => {}
-                Some(Reply::Searched(true)) => self.carriers[index] = None,
-                Some(_) => return Err(bug("another reply was expected")),
-                None => {
+            match self.wait(index, GRACE)? {
+                Word::Says(Reply::Searched(false)) => {}
+                Word::Says(Reply::Searched(true)) => self.carriers[index] = None,
+                Word::Says(_) => return Err(bug("another reply was expected")),
+                Word::Due => {
+                    // Nothing of its run is told, nor of one that it would begin.
+                    let searching = search.lock();
+                    self.give_up(index);
+                    drop(searching);
+                }
+                Word::Hangs => {
                     let mut searching = search.lock();
                     let told = searching.hangs(index, |plan, number| Digest {
                         seed: plan.seed,
@@ -267,25 +334,32 @@ impl LibraryTarget {
                         assert_eq!(digest.run, run, "raddle bug: a run is told out of turn");
                         break sink.run(digest);
                     }
-                    match self.wait(index)? {
-                        Some(Reply::Chunk(chunk)) => pending[index].refill(chunk),
-                        Some(Reply::Retired) => {
+                    match self.wait(index, GRACE)? {
+                        Word::Says(Reply::Chunk(chunk)) => pending[index].refill(chunk),
+                        Word::Says(Reply::Retired) => {
                             self.carriers[index] = None;
                             self.send(index, plan, &deal, run..runs.end)?;
                         }
-                        Some(Reply::Shared) => {
+                        Word::Says(Reply::Shared) => {
                             self.stop(deal.carriers(), Some(index))?;
                             return Ok(Some(run..runs.end));
                         }
-                        Some(Reply::BatchDone) => {
+                        Word::Says(Reply::BatchDone) => {
                             // Everything before the run that hung has been told.
                             let digest = pending[index].hung.take().ok_or_else(|| bug("a run is missing"))?;
                             let flow = sink.run(&digest);
                             self.send(index, plan, &deal, run + 1..runs.end)?;
                             break flow;
                         }
-                        Some(Reply::Recorded(_) | Reply::Searched(..)) => return Err(bug("a stray reply")),
-                        None => {
+                        Word::Says(Reply::Recorded(_) | Reply::Searched(..)) => {
+                            return Err(bug("a stray reply"));
+                        }
+                        Word::Due => {
+                            self.give_up(index);
+                            self.stop(deal.carriers(), Some(index))?;
+                            return Ok(None);
+                        }
+                        Word::Hangs => {
                             let digest = self.hung(index, plan, run);
                             // What the carrier had not told yet is lost with it, and run again.
                             self.send(index, plan, &deal, run..digest.run)?;
@@ -329,13 +403,17 @@ impl LibraryTarget {
     fn drain(&mut self, carriers: usize, done: Option<usize>) -> Result<(), TargetError> {
         for index in (0..carriers).filter(|&index| Some(index) != done) {
             loop {
-                match self.wait(index)? {
-                    Some(Reply::BatchDone | Reply::Shared) => break,
-                    None | Some(Reply::Retired) => {
+                match self.wait(index, GRACE)? {
+                    Word::Says(Reply::BatchDone | Reply::Shared) => break,
+                    Word::Hangs | Word::Says(Reply::Retired) => {
                         self.carriers[index] = None;
                         break;
                     }
-                    Some(_) => {}
+                    Word::Due => {
+                        self.give_up(index);
+                        break;
+                    }
+                    Word::Says(_) => {}
                 }
             }
         }

@@ -25,6 +25,8 @@ pub type Body = Arc<dyn Fn() + Send + Sync>;
 /// Runs after which the carrier hands over what it has, and the time after which it does so anyway.
 pub(super) const CHUNK_RUNS: usize = 1024;
 pub(super) const CHUNK_TIME: Duration = Duration::from_millis(20);
+/// Steps of a run that is not short.
+const LONG_STEPS: u64 = 4096;
 
 /// The order of locks is followed in runs whose number is a power of two, and in every so many.
 /// Which runs these are must not depend on the carrier, and it is seldom the schedule that decides
@@ -156,7 +158,9 @@ impl Worker {
                 end = Reply::Shared;
                 break;
             }
-            let due = chunk.len() + 1 >= CHUNK_RUNS || (run % 16 == 0 && since.elapsed() > CHUNK_TIME);
+            // To ask for the time takes as long as a short run.
+            let asks = run % 16 == 0 || state.engine.steps() > LONG_STEPS;
+            let due = chunk.len() + 1 >= CHUNK_RUNS || (asks && since.elapsed() > CHUNK_TIME);
             let due = due || told.fails();
             chunk.push(told);
             if due {

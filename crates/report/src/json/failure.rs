@@ -59,6 +59,9 @@ struct Operation<'a> {
     second: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<[u32; 2]>,
+    /// Of a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call: Option<&'static str>,
     #[serde(skip_serializing_if = "is_zero")]
     arg: u64,
     at: Option<String>,
@@ -188,6 +191,7 @@ fn events<'a>(story: &Story, moves: &[Move], names: &'a Names<'_>) -> Vec<Event<
 fn operation<'a>(op: &Op, names: &'a Names<'_>) -> Operation<'a> {
     let object = |id: ObjectId| id.is_some().then(|| names.object(id));
     let whole = op.span == raddle_model::Span::WHOLE;
+    let call = words::call(op);
     Operation {
         kind: words::kind(op.kind),
         mode: match op.mode {
@@ -199,7 +203,8 @@ fn operation<'a>(op: &Op, names: &'a Names<'_>) -> Operation<'a> {
         object: object(op.object),
         second: object(op.second),
         bytes: (!whole).then_some([op.span.start, op.span.len]),
-        arg: op.arg,
+        call,
+        arg: if call.is_some() { 0 } else { op.arg },
         at: names.place(op.site).map(Place::link),
     }
 }

@@ -54,6 +54,25 @@ pub(crate) fn files() -> Story {
     run.fails(FailureKind::Deadlock, message, &[MAIN, a, b], &[33, 12, 21])
 }
 
+/// Calls on files: which one, and what the file is, has not always been told.
+pub(crate) fn calls() -> Story {
+    const READ: usize = 0;
+    const WRITE: usize = 1;
+    const ACCEPT: usize = 288;
+    let mut run = Script::new();
+    let a = run.spawn(MAIN, 30);
+    let [pipe, socket, file] = [("pipe", 12), ("socket", 13), ("file", 14)]
+        .map(|(noun, line)| run.object(State::Kernel(noun), line));
+    for (task, number, object, line) in
+        [(a, WRITE, pipe, 12), (MAIN, READ, pipe, 20), (a, ACCEPT, socket, 13)]
+    {
+        let site = run.site(line);
+        run.op(task, Op::new(Kind::Rmw, object, site).arg(raddle_model::call::told(number)));
+    }
+    run.go(MAIN, Kind::Rmw, file, 21);
+    run.fails(FailureKind::Assertion, "assertion `false` failed", &[MAIN], &[21])
+}
+
 /// Both tasks read before either writes; main finds one increment missing.
 pub(crate) fn lost_update() -> Story {
     let mut run = Script::new();

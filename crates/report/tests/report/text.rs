@@ -61,6 +61,16 @@ fn a_deadlock_of_two() {
 }
 
 #[test]
+fn calls_on_files_have_names() {
+    let text = render(&stories::calls(), Style::default());
+    for said in ["write pipe#1", "read pipe#1", "accept socket#1", "use file#1"] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    let json = raddle_report::json::failure(&stories::calls());
+    assert!(json.contains(r#""call":"accept""#), "{json}");
+}
+
+#[test]
 fn who_waits_for_files() {
     check(
         &stories::files(),

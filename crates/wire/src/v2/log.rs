@@ -138,7 +138,7 @@ impl State {
 
 impl From<&trace::Log> for Log {
     fn from(log: &trace::Log) -> Log {
-        let Reached { cut, spin, timeouts } = log.reached;
+        let Reached { cut, spin, timeouts, hidden: _ } = log.reached;
         let pick =
             |pick: &Picked| (pick.event, pick.objects, pick.enabled.iter().map(|task| task.0).collect());
         let shifted = |object: ObjectId| object.0.wrapping_add(1);
@@ -196,7 +196,12 @@ impl Log {
                 .map(|state| state.into_model(task))
                 .collect::<Result<_, _>>()?,
             failed_at: self.failed_at,
-            reached: Reached { cut: self.cut, spin: self.spin, timeouts: self.timeouts },
+            reached: Reached {
+                cut: self.cut,
+                spin: self.spin,
+                timeouts: self.timeouts,
+                ..Reached::default()
+            },
         })
     }
 }

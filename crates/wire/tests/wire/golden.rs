@@ -86,10 +86,11 @@ fn reports() {
     let oldest = ReportVersion::OLDEST.0;
     check_reports("finished", samples::finished(), oldest);
     check_reports("recorded", samples::recorded(), oldest);
-    // What a search wants to know, the beginning left out, the number of accesses.
+    // What a search wants to know, the beginning left out, the number of accesses, what nobody sees the order of.
     check_reports("searched", samples::searched(), 2);
     check_reports("continued", samples::continued(), 3);
     check_reports("counted", samples::counted(), 4);
+    check_reports("hidden", samples::hidden(), 5);
 }
 
 /// A scheduling point before the checkpoint has no place in what came after.

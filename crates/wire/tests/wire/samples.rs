@@ -3,7 +3,7 @@
 
 use raddle_model::objects::{State, barrier, channel, condvar, mutex, once, rwlock, semaphore};
 use raddle_model::plan::{Contended, Covered, Step, Steps, Switch, TaskWeight, Weights, Wishes};
-use raddle_model::trace::{Chosen, Log, Picked, Reached};
+use raddle_model::trace::{Chosen, Hidden, Log, Picked, Reached};
 use raddle_model::{
     Decision, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op, Order, Outcome, Plan, PointSet,
     Schedule, SiteId, Span, SpinMode, Tail, TaskId, TimeMode, Trace, Verdict,
@@ -295,6 +295,14 @@ pub(crate) fn counted() -> RunReport {
     RunReport { accesses: 123_456, ..finished() }
 }
 
+/// A run of a search in which something went on that nobody saw the order of.
+pub(crate) fn hidden() -> RunReport {
+    let mut report = searched();
+    let log = &mut report.recorded.as_mut().expect("a recorded run").trace.log;
+    log.reached.hidden = Hidden(5);
+    report
+}
+
 /// One that was recorded, with everything that there is.
 pub(crate) fn recorded() -> RunReport {
     let FailureFile { failure, trace, objects, tasks, .. } = deadlock();
@@ -364,7 +372,7 @@ pub(crate) fn searched() -> RunReport {
         ],
         task_objects: vec![[ObjectId(0), ObjectId::NONE]],
         failed_at: Some(1),
-        reached: Reached { cut: true, spin: false, timeouts: true },
+        reached: Reached { cut: true, timeouts: true, ..Reached::default() },
     };
     report
 }

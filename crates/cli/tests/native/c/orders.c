@@ -1,0 +1,438 @@
+/* Small programs whose exit code tells in which order their threads did what they did, by a name each: what a sampler
+   shows in a few thousand runs, a search that says it has seen everything must have seen. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static pthread_mutex_t common = PTHREAD_MUTEX_INITIALIZER, own[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static pthread_t threads[2], first_thread;
+static int stage, seen = 9, got[2];
+
+static int add(int more) {
+    pthread_mutex_lock(&common);
+    int now = stage += more;
+    pthread_mutex_unlock(&common);
+    return now;
+}
+
+/* A scheduling point that has nothing to do with the other thread. */
+static void step(int me) {
+    pthread_mutex_lock(&own[me]);
+    pthread_mutex_unlock(&own[me]);
+}
+
+static void begin(int count, void *(*work)(void *)) {
+    static int numbers[2] = {0, 1};
+    for (int i = 0; i < count; i++) pthread_create(&threads[i], NULL, work, &numbers[i]);
+}
+
+static void end(int count) {
+    for (int i = 0; i < count; i++) pthread_join(threads[i], NULL);
+}
+
+static void look(int signal) {
+    (void)signal;
+    seen = stage;
+}
+
+/* Cancellation. */
+static void *tests(void *unused) {
+    for (int i = 0; i < 3; i++) {
+        add(1);
+        pthread_testcancel();
+    }
+    return unused;
+}
+static int cancel_point(void) {
+    begin(1, tests);
+    pthread_cancel(threads[0]);
+    end(1);
+    return stage;
+}
+
+static void *refuses(void *unused) {
+    int old;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+    add(1);
+    pthread_testcancel();
+    add(1);
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &old);
+    pthread_testcancel();
+    add(1);
+    return unused;
+}
+static int cancel_state(void) {
+    begin(1, refuses);
+    add(10);
+    pthread_cancel(threads[0]);
+    end(1);
+    return stage;
+}
+
+static void unlock(void *mutex) { pthread_mutex_unlock(mutex); }
+static void *waits(void *number) {
+    if (*(int *)number == 1) {
+        pthread_mutex_lock(&common);
+        stage = 1;
+        pthread_cond_signal(&condition);
+        pthread_mutex_unlock(&common);
+        return NULL;
+    }
+    pthread_mutex_lock(&common);
+    pthread_cleanup_push(unlock, &common);
+    while (!stage) pthread_cond_wait(&condition, &common);
+    seen = 1;
+    pthread_cleanup_pop(1);
+    return NULL;
+}
+static int cancel_wait(void) {
+    seen = 0;
+    begin(2, waits);
+    pthread_cancel(threads[0]);
+    end(2);
+    return seen;
+}
+
+/* Signals. */
+static void *adds(void *unused) {
+    for (int i = 0; i < 3; i++) add(1);
+    return unused;
+}
+static int signal_handled(void) {
+    signal(SIGUSR1, look);
+    begin(1, adds);
+    pthread_kill(threads[0], SIGUSR1);
+    end(1);
+    return seen;
+}
+
+static void *masks(void *unused) {
+    sigset_t all, pending;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    add(1);
+    sigpending(&pending);
+    if (sigismember(&pending, SIGUSR1)) add(10);
+    pthread_sigmask(SIG_UNBLOCK, &all, NULL);
+    add(1);
+    return unused;
+}
+static int signal_masked(void) {
+    signal(SIGUSR1, look);
+    begin(1, masks);
+    pthread_kill(threads[0], SIGUSR1);
+    end(1);
+    return seen * 16 + stage;
+}
+
+static void *takes(void *number) {
+    sigset_t set;
+    int signal;
+    if (*(int *)number == 1) {
+        add(2);
+        pthread_kill(threads[0], SIGUSR2);
+        return NULL;
+    }
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigaddset(&set, SIGUSR2);
+    sigwait(&set, &signal);
+    seen = (signal == SIGUSR1) * 4 + add(1);
+    sigwait(&set, &signal);
+    return NULL;
+}
+static int signal_waited(void) {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    begin(2, takes);
+    pthread_kill(threads[0], SIGUSR1);
+    end(2);
+    return seen;
+}
+
+static void who(int signal) { seen = pthread_equal(pthread_self(), threads[0]) ? signal : 2; }
+static void *steps(void *number) {
+    step(*(int *)number);
+    step(*(int *)number);
+    return NULL;
+}
+static int signal_anybody(void) {
+    sigset_t all;
+    signal(SIGUSR1, who);
+    begin(2, steps);
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    kill(getpid(), SIGUSR1);
+    end(2);
+    return seen;
+}
+
+static sem_t semaphore;
+static void posts(int signal) {
+    (void)signal;
+    sem_post(&semaphore);
+}
+static void *waits_or_sends(void *number) {
+    if (*(int *)number == 1) {
+        pthread_kill(first_thread, SIGUSR1);
+        return NULL;
+    }
+    sem_wait(&semaphore);
+    return NULL;
+}
+static int signal_to_waiter(void) {
+    sem_init(&semaphore, 0, 0);
+    first_thread = pthread_self();
+    signal(SIGUSR1, posts);
+    begin(2, waits_or_sends);
+    end(2);
+    return 0;
+}
+
+static void *handles(void *unused) {
+    step(0);
+    signal(SIGUSR1, look);
+    return unused;
+}
+static void other(int signal) { seen = signal; }
+static int signal_action(void) {
+    signal(SIGUSR1, other);
+    begin(1, handles);
+    step(1);
+    raise(SIGUSR1);
+    end(1);
+    return seen;
+}
+
+static void *one_step(void *number) {
+    step(*(int *)number);
+    return NULL;
+}
+static int signal_nobody(void) {
+    begin(1, one_step);
+    usleep(1);
+    int gone = pthread_kill(threads[0], 0) != 0;
+    end(1);
+    return gone;
+}
+
+/* Files that the run makes. */
+static int ends[2];
+static void *writes(void *number) {
+    return (void *)write(ends[1], *(int *)number ? "b" : "a", 1);
+}
+static int pipe_order(void) {
+    char bytes[2];
+    if (pipe(ends)) return 1;
+    begin(2, writes);
+    if (read(ends[0], bytes, 1) + read(ends[0], bytes + 1, 1) != 2) return 1;
+    end(2);
+    return bytes[0] == 'a' ? 2 : 3;
+}
+static int pipe_poll(void) {
+    if (pipe(ends)) return 1;
+    begin(1, writes);
+    struct pollfd wanted = {ends[0], POLLIN, 0};
+    int at_once = poll(&wanted, 1, 0), in_time = poll(&wanted, 1, 5);
+    end(1);
+    return at_once + 2 * in_time;
+}
+static void *writes_late(void *unused) {
+    got[0] = write(ends[1], "x", 1);
+    return unused;
+}
+static int pipe_close(void) {
+    signal(SIGPIPE, SIG_IGN);
+    if (pipe(ends)) return 1;
+    begin(1, writes_late);
+    close(ends[0]);
+    end(1);
+    return got[0] == 1;
+}
+
+/* Time. */
+static _Atomic int word;
+static void *waits_for_word(void *unused) {
+    struct timespec limit = {1, 0};
+    got[0] = syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &limit, NULL, 0) == 0;
+    return unused;
+}
+static int futex_limit(void) {
+    begin(1, waits_for_word);
+    int woken = syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    end(1);
+    return 2 * got[0] + woken;
+}
+static void *gives(void *unused) {
+    add(1);
+    sem_post(&semaphore);
+    return unused;
+}
+static int semaphore_limit(void) {
+    struct timespec limit;
+    int left;
+    sem_init(&semaphore, 0, 0);
+    begin(1, gives);
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec++;
+    int late = sem_timedwait(&semaphore, &limit) != 0;
+    sem_getvalue(&semaphore, &left);
+    int now = add(0);
+    end(1);
+    return late + 2 * now + 4 * left;
+}
+static int join_try(void) {
+    begin(1, one_step);
+    int busy = pthread_tryjoin_np(threads[0], NULL) == EBUSY;
+    if (busy) end(1);
+    return busy;
+}
+
+/* What threads have in common besides. */
+static char name[] = "/tmp/raddle-orders-XXXXXX";
+static int file;
+static FILE *stream;
+static pthread_key_t keys[2];
+
+static void *by_name(void *number) {
+    step(*(int *)number);
+    if (*(int *)number) unlink(name);
+    else got[0] = access(name, F_OK) == 0;
+    return NULL;
+}
+static int file_names(void) {
+    file = mkstemp(name);
+    begin(2, by_name);
+    end(2);
+    return got[0];
+}
+static void *by_position(void *number) {
+    step(*(int *)number);
+    if (*(int *)number) lseek(file, 3, SEEK_SET);
+    else got[0] = lseek(file, 0, SEEK_CUR);
+    return NULL;
+}
+static int file_position(void) {
+    file = fileno(tmpfile());
+    begin(2, by_position);
+    end(2);
+    return got[0];
+}
+static void *puts_one(void *number) {
+    step(*(int *)number);
+    fputs(*(int *)number ? "b" : "a", stream);
+    return NULL;
+}
+static int stream_order(void) {
+    stream = tmpfile();
+    begin(2, puts_one);
+    end(2);
+    rewind(stream);
+    return fgetc(stream) == 'a';
+}
+static void *opens(void *number) {
+    step(*(int *)number);
+    got[*(int *)number] = open("/dev/null", O_RDONLY);
+    return NULL;
+}
+static int file_numbers(void) {
+    begin(2, opens);
+    end(2);
+    return got[0] < got[1];
+}
+static void *makes_key(void *number) {
+    step(*(int *)number);
+    pthread_key_create(&keys[*(int *)number], NULL);
+    return NULL;
+}
+static int key_numbers(void) {
+    begin(2, makes_key);
+    end(2);
+    return keys[0] < keys[1];
+}
+static void *sets(void *number) {
+    step(*(int *)number);
+    if (*(int *)number) setenv("RADDLE_ORDER", "1", 1);
+    else got[0] = getenv("RADDLE_ORDER") != NULL;
+    return NULL;
+}
+static int environment(void) {
+    begin(2, sets);
+    end(2);
+    return got[0];
+}
+static void *draws(void *number) {
+    step(*(int *)number);
+    got[*(int *)number] = rand();
+    return NULL;
+}
+static int random_numbers(void) {
+    begin(2, draws);
+    end(2);
+    return got[0] < got[1];
+}
+static void *is_named(void *unused) {
+    step(0);
+    pthread_setname_np(pthread_self(), "x");
+    return unused;
+}
+static int thread_name(void) {
+    char is[16];
+    begin(1, is_named);
+    step(1);
+    pthread_getname_np(threads[0], is, sizeof is);
+    end(1);
+    return is[0] == 'x';
+}
+
+/* In order: each thread has what it uses to itself, or main after it has waited for the other. */
+static void *keeps_to_itself(void *number) {
+    char text[2] = {'a' + *(int *)number, 0};
+    FILE *mine = fopen("/dev/null", "r");
+    step(*(int *)number);
+    if (getenv("HOME")) text[0]++;
+    fclose(mine);
+    return NULL;
+}
+static int nothing_hidden(void) {
+    begin(1, keeps_to_itself);
+    step(1);
+    end(1);
+    begin(1, keeps_to_itself);
+    step(1);
+    end(1);
+    setenv("RADDLE_ORDER", "1", 1);
+    return fopen("/dev/null", "r") == NULL;
+}
+
+static const struct {
+    const char *name;
+    int (*run)(void);
+} programs[] = {
+#define PROGRAM(name) {#name, name}
+    PROGRAM(cancel_point),   PROGRAM(cancel_state),    PROGRAM(cancel_wait),      PROGRAM(signal_handled), PROGRAM(signal_masked),
+    PROGRAM(signal_waited),  PROGRAM(signal_anybody),  PROGRAM(signal_to_waiter), PROGRAM(signal_action),  PROGRAM(signal_nobody),
+    PROGRAM(pipe_order),     PROGRAM(pipe_poll),       PROGRAM(pipe_close),       PROGRAM(futex_limit),    PROGRAM(semaphore_limit),
+    PROGRAM(join_try),       PROGRAM(file_names),      PROGRAM(file_position),    PROGRAM(stream_order),   PROGRAM(file_numbers),
+    PROGRAM(key_numbers),    PROGRAM(environment),     PROGRAM(random_numbers),   PROGRAM(thread_name),    PROGRAM(nothing_hidden),
+};
+
+int main(int count, char **arguments) {
+    for (size_t i = 0; count > 1 && i < sizeof programs / sizeof *programs; i++)
+        if (!strcmp(programs[i].name, arguments[1])) return programs[i].run();
+    return 99;
+}

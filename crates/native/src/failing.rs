@@ -1,0 +1,47 @@
+//! The program has failed: the run ends, or in a search the task.
+
+use crate::calls;
+use crate::run::{switch, with};
+use alloc::string::String;
+use alloc::vec;
+use raddle_engine::Next;
+use raddle_model::{Failure, FailureKind, SiteId};
+
+/// The program has failed. Ends the run, or in a search the task.
+pub fn fail(kind: FailureKind, message: String, site: SiteId) -> ! {
+    // After a crash nothing is sure, the stack least of all.
+    if kind != FailureKind::Crash && with(|run| run.calls.wanted) {
+        calls::arrival(site);
+    }
+    with(|run| {
+        let tasks = vec![run.running];
+        run.engine.fail(Failure { kind, message, tasks, sites: vec![site] });
+    });
+    stop()
+}
+
+/// The program has failed such that nothing of it can go on. Ends the run.
+pub fn crash(message: String, site: SiteId) -> ! {
+    with(|run| {
+        let tasks = vec![run.running];
+        run.engine.crash(Failure { kind: FailureKind::Crash, message, tasks, sites: vec![site] });
+    });
+    crate::end::over()
+}
+
+/// The running task has failed. That ends the run, unless a search wants to see what the others do then.
+pub(crate) fn stop() -> ! {
+    let next = with(|run| {
+        if run.engine.verdict().is_some() {
+            return Next::Over;
+        }
+        match run.arrived(run.running) {
+            Some(maker) => Next::Run(maker),
+            None => run.engine.schedule_next(),
+        }
+    });
+    if let Next::Run(task) = next {
+        switch(task);
+    }
+    crate::end::over()
+}
