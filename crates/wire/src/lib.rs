@@ -23,6 +23,7 @@ mod v1;
 mod v2;
 mod v3;
 mod v4;
+mod v5;
 mod version;
 
 pub use error::{What, WireError};
