@@ -29,12 +29,15 @@ impl Run {
     /// Goes on with another plan, whose steps up to here are those that were taken and are left out of it.
     fn go_on(&mut self, plan: Plan) {
         let (picks, chosen) = self.engine.search_progress();
+        let (stacks, arrivals) = self.calls.progress();
         let world = self.engine.world();
         self.since = Some(Since {
             events: world.tasks().iter().map(|task| task.events).collect(),
             picks: picks as u32,
             chosen: chosen as u32,
             objects: world.first_states().len() as u32,
+            stacks,
+            arrivals,
         });
         self.engine.policy_mut().go_on(plan);
     }

@@ -79,7 +79,7 @@ fn make_report(run: &mut Run) -> RunReport {
     let verdict = run.engine.close(fingerprint);
     let recorder = run.engine.analysis_mut().recorder.take();
     let searched = run.searched.then(|| checkpoint::report(run));
-    let calls = core::mem::take(&mut run.calls);
+    let mut calls = core::mem::take(&mut run.calls);
     let world = run.engine.world();
     let watch = run.engine.analysis();
     let cycles = watch.lock_order.as_ref().map(|order| order.findings()).unwrap_or_default();
@@ -91,7 +91,8 @@ fn make_report(run: &mut Run) -> RunReport {
     let recorded = recorder.map(|recorder| {
         let mut trace = run.engine.trace(recorder.events);
         trace.schedule.fingerprint = fingerprint;
-        let objects = world.objects().iter().enumerate();
+        // A run of many tells what happened, and nothing for people.
+        let objects = world.objects().iter().enumerate().filter(|_| !calls.told);
         Recorded {
             trace,
             objects: objects
@@ -101,10 +102,13 @@ fn make_report(run: &mut Run) -> RunReport {
                     site: object.site,
                 })
                 .collect(),
-            tasks: (0..world.tasks().len() as u32).map(|task| world.path(TaskId(task))).collect(),
+            tasks: (0..world.tasks().len() as u32)
+                .filter(|_| !calls.told)
+                .map(|task| world.path(TaskId(task)))
+                .collect(),
             modules: run.modules.all().iter().map(|module| module.path.clone()).collect(),
-            arrivals: calls.arrivals.into_iter().map(told).collect(),
-            accesses: calls.accesses.into_iter().map(told).collect(),
+            arrivals: core::mem::take(&mut calls.arrivals).into_iter().map(told).collect(),
+            accesses: core::mem::take(&mut calls.accesses).into_iter().map(told).collect(),
         }
     });
     let recorded = recorded.or(searched);
@@ -141,6 +145,7 @@ fn make_report(run: &mut Run) -> RunReport {
         shared: watch.shared(),
         cycles: cycles.iter().map(|cycle| cycle.edges.iter().map(edges).collect::<Vec<_>>()).collect(),
         recorded,
+        called: calls.take_called(run.since.as_ref()),
         since: run.since.take(),
     }
 }

@@ -202,7 +202,7 @@ pub struct Run {
     pub common: Common,
     /// What the process exits with, once it is known.
     pub exit_code: Option<i32>,
-    /// Who called, in runs that are recorded.
+    /// Who called, in runs that are recorded or tell their HaPSets.
     pub calls: Calls,
     /// Mutexes that outlive their owners.
     pub robust: Robust,
@@ -296,7 +296,7 @@ pub fn begin() {
 /// The task does `op` when its turn has come. Says how that ended.
 pub fn arrive(op: Op) -> Outcome {
     deferred::handle();
-    if with(|run| run.calls.wanted) {
+    if with(|run| run.calls.wanted || run.calls.told) {
         calls::arrival(op.site);
     }
     if with(|run| run.searched) {

@@ -9,7 +9,8 @@ use raddle_model::{Plain, TaskId};
 impl Run {
     /// Finds out whether tasks may go straight to the engine.
     pub(crate) fn look_around(&mut self) {
-        self.straight = !self.choice_ahead && self.beginning == 0 && !self.calls.wanted;
+        let calls = self.calls.wanted || self.calls.told;
+        self.straight = !self.choice_ahead && self.beginning == 0 && !calls;
     }
 
     /// The task has come to its first operation, if it has not been told before. Whom to go on with then.

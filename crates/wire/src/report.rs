@@ -64,6 +64,35 @@ pub struct Call {
     pub callers: Vec<SiteId>,
 }
 
+/// Who called the operations of a run whose events are in its report.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Called {
+    /// Each once, by number.
+    pub stacks: Vec<Stack>,
+    /// Whenever a task announced an operation, in order.
+    pub arrivals: Vec<Arrival>,
+}
+
+/// An operation and its callers, whoever's it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stack {
+    /// Where it stands.
+    pub site: SiteId,
+    /// Where it was called from, innermost first.
+    pub callers: Vec<SiteId>,
+}
+
+/// A task announces an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arrival {
+    /// Who.
+    pub task: TaskId,
+    /// Events that it had until then.
+    pub events: u32,
+    /// The number of its stack.
+    pub stack: u32,
+}
+
 /// How much of a run is left out of its report: it went on from a checkpoint, and the reader has what led there.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Since {
@@ -75,6 +104,10 @@ pub struct Since {
     pub chosen: u32,
     /// Objects that were registered.
     pub objects: u32,
+    /// Stacks that were met.
+    pub stacks: u32,
+    /// Announcements.
+    pub arrivals: u32,
 }
 
 impl Since {
@@ -113,7 +146,9 @@ pub struct RunReport {
     pub cycles: Vec<Vec<Edge>>,
     /// Present if it was asked for.
     pub recorded: Option<Recorded>,
-    /// What is left out of that: events, and in the log points, values and objects.
+    /// Who called, if that was asked for: of a run of many, for its HaPSets.
+    pub called: Called,
+    /// What is left out of both: events, in the log points, values and objects, and who called.
     pub since: Option<Since>,
 }
 

@@ -1,27 +1,22 @@
-//! HaPSets of a native program. Each run is recorded, with the return addresses above each operation; what they stand
-//! for is looked up here. So such runs cost more than others, which pay nothing.
+//! HaPSets of a native program. Reports of runs say what happened, and which return addresses lay above each operation;
+//! what they stand for is looked up here, once for each stack. Runs that tell no HaPSets pay nothing for it.
 //!
 //! The context of a statement is the innermost five callers of the function that it stands in, inlined ones included.
 //! What has no line is left out, and so is what the system has installed and what is ours: they say nothing of the
 //! program.
 
 use super::NativeTarget;
-use super::callers::Callers;
-use crate::interrupt;
 use raddle::tool;
 use raddle_analysis::hapset::{Growth, of_trace};
-use raddle_explore::explorer::plan_of_run;
 use raddle_explore::hapset::{Known, Statements};
-use raddle_explore::target::{Ask, Flow, Run, SearchRun, Searched, Searcher, Sink, Target as _, TargetError};
+use raddle_explore::target::Target as _;
 use raddle_model::hapset::{CONTEXT_MAX, Frame};
-use raddle_model::{Plan, SiteId, Statement, StatementId, Trace};
+use raddle_model::{Op, Pair, SiteId, Statement, StatementId, TaskId, Trace};
 use raddle_wire::HapsetFile;
-use raddle_wire::report::Call;
+use raddle_wire::report::{Arrival, Called, Since};
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 /// Statements of a program, by number.
 #[derive(Clone, Default, Debug)]
@@ -49,17 +44,75 @@ impl Hapsets {
         kept.map_err(|error| error.to_string())
     }
 
-    /// Puts numbers of statements into a trace, in place of sites.
-    fn put_statements(&mut self, native: &NativeTarget, callers: &Callers, trace: &mut Trace) {
-        callers.each(trace, |op, call| {
-            let above = call.map_or(&[][..], |call: &Call| &call.callers);
-            let key = (op.site, above.to_vec());
-            let number = *self.known.entry(key).or_insert_with(|| {
-                let statement = named(native, op.site, above);
-                self.statements.lock().unwrap_or_else(PoisonError::into_inner).number(statement)
-            });
+    /// The number of the statement at a site with these callers.
+    fn number(&mut self, native: &NativeTarget, site: SiteId, callers: &[SiteId]) -> StatementId {
+        *self.known.entry((site, callers.to_vec())).or_insert_with(|| {
+            let statement = named(native, site, callers);
+            self.statements.lock().unwrap_or_else(PoisonError::into_inner).number(statement)
+        })
+    }
+}
+
+/// Who called in the last run of a worker.
+#[derive(Default, Debug)]
+pub(super) struct Calling {
+    called: Called,
+    /// By stack its statement, once that was looked up.
+    numbers: Vec<Option<StatementId>>,
+}
+
+impl Calling {
+    /// A run has ended: what it tells, since the checkpoint that it went on from.
+    pub(super) fn learn(&mut self, called: Called, since: Option<&Since>) {
+        let (stacks, arrivals) = since.map_or((0, 0), |since| (since.stacks, since.arrivals));
+        self.called.stacks.truncate(stacks as usize);
+        self.called.stacks.extend(called.stacks);
+        self.called.arrivals.truncate(arrivals as usize);
+        self.called.arrivals.extend(called.arrivals);
+        self.numbers.truncate(stacks as usize);
+        self.numbers.resize(self.called.stacks.len(), None);
+    }
+
+    /// What each task has announced, in order.
+    fn by_task(&self) -> Vec<Vec<Arrival>> {
+        let mut all: Vec<Vec<Arrival>> = Vec::new();
+        for &arrival in &self.called.arrivals {
+            let task = arrival.task.index();
+            all.resize_with(all.len().max(task + 1), Vec::new);
+            all[task].push(arrival);
+        }
+        all
+    }
+
+    /// Puts numbers of statements in place of sites into what happened from the event of this number on.
+    fn put_statements(
+        &mut self,
+        hapsets: &mut Hapsets,
+        native: &NativeTarget,
+        trace: &mut Trace,
+        first: usize,
+    ) {
+        let arrivals = self.by_task();
+        // What an operation was announced as stays what its task announced last until its next event.
+        let mut put = |task: TaskId, events: u32, op: &mut Op| {
+            let announced = arrivals.get(task.index()).map_or(&[][..], Vec::as_slice);
+            let upto = announced.partition_point(|arrival| arrival.events <= events);
+            let stack = announced[..upto].last().map(|arrival| arrival.stack as usize);
+            let stack = stack.filter(|&stack| self.called.stacks[stack].site == op.site);
+            let number = match stack {
+                Some(stack) => *self.numbers[stack].get_or_insert_with(|| {
+                    hapsets.number(native, op.site, &self.called.stacks[stack].callers)
+                }),
+                None => hapsets.number(native, op.site, &[]),
+            };
             op.site = SiteId(number.0);
-        });
+        };
+        for event in &mut trace.events[first..] {
+            put(event.task, event.index, &mut event.op);
+        }
+        for (task, op) in &mut trace.pending {
+            put(*task, u32::MAX, op);
+        }
     }
 }
 
@@ -91,57 +144,18 @@ impl NativeTarget {
         Known::saved(&file.sets, move |number| name(&statements, number))
     }
 
-    /// A run that is recorded, with HaPSets in what it taught, and statements in its trace. None if it is time to end
-    /// before it does.
-    fn run_told(&mut self, plan: &Plan, number: u64) -> Result<Option<Run>, TargetError> {
-        let Some((reply, _)) = self.samplers[0].record(plan)? else { return Ok(None) };
-        let (mut run, callers) = self.recorded(&reply, plan)?;
-        let mut hapsets = self.hapsets.take().unwrap_or_default();
-        hapsets.put_statements(self, &callers, &mut run.trace);
+    /// The HaPSets of a run, if they are wanted: puts statements into its trace. Those that led to the checkpoint which it
+    /// went on from are there.
+    pub(super) fn pairs(
+        &mut self,
+        calling: &mut Calling,
+        trace: &mut Trace,
+        since: Option<&Since>,
+    ) -> Vec<Pair> {
+        let Some(mut hapsets) = self.hapsets.take() else { return Vec::new() };
+        let first = since.map_or(0, |since| since.events() as usize);
+        calling.put_statements(&mut hapsets, self, trace, first);
         self.hapsets = Some(hapsets);
-        run.digest.learned.pairs = of_trace(&run.trace).iter().copied().collect();
-        run.digest.run = number;
-        self.digest_more(&run.digest, 0);
-        if let Some(log) = &mut self.log {
-            log.run(&run.digest)?;
-        }
-        Ok(Some(run))
-    }
-
-    /// As [`raddle_explore::target::Target::sample`].
-    pub(super) fn sample_told(
-        &mut self,
-        plan: &Plan,
-        runs: Range<u64>,
-        sink: &mut dyn Sink,
-    ) -> Result<(), TargetError> {
-        for number in runs {
-            let Some(run) = self.run_told(&plan_of_run(plan, number), number)? else { break };
-            if sink.run(&run.digest) == Flow::Stop || interrupt::is_due() {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// As [`raddle_explore::target::Target::search`].
-    pub(super) fn search_told(
-        &mut self,
-        mut search: Box<dyn Searcher>,
-        runs: Range<u64>,
-    ) -> Result<Searched, TargetError> {
-        let asked = Instant::now();
-        let Ask::Run(plan) = search.next(0) else {
-            return Ok(Searched { search, runs: Vec::new(), over: true, spent: Duration::ZERO });
-        };
-        let mut spent = asked.elapsed();
-        let Some(run) = self.run_told(&plan, runs.start)? else {
-            return Ok(Searched { search, runs: Vec::new(), over: false, spent });
-        };
-        let learning = Instant::now();
-        search.learn(0, &plan, &run.digest, &run.trace);
-        spent += learning.elapsed();
-        let run = SearchRun::new(&plan, run.digest, &run.trace);
-        Ok(Searched { search, runs: vec![run], over: false, spent })
+        of_trace(trace).iter().copied().collect()
     }
 }

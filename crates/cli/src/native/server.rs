@@ -9,8 +9,8 @@ use crate::problem::Problem;
 use raddle_explore::target::TargetError;
 use raddle_model::Plan;
 use raddle_native::server::{
-    ALONE, BIND_NOW, BROKEN_OFF, CAPTURED, FROM_MAIN, REPLY, REQUEST, RESET, SHARING, VARIABLE, reply,
-    request,
+    ALONE, BIND_NOW, BROKEN_OFF, CALLERS, CAPTURED, FROM_MAIN, REPLY, REQUEST, RESET, SHARING, VARIABLE,
+    reply, request,
 };
 use raddle_symbols::Module;
 use raddle_wire::plan;
@@ -312,6 +312,11 @@ impl Server {
             restarts: 0,
             given_up: false,
         })
+    }
+
+    /// From now on reports say what happened and who called.
+    pub(super) fn tell_callers(&mut self) {
+        self.flags |= CALLERS;
     }
 
     /// A run in full: what it tells, and what it has written. None if it is time to end before that, and it has had some.

@@ -2,7 +2,7 @@
 
 use super::callers::Callers;
 use super::exits::Exits;
-use super::hapsets::Hapsets;
+use super::hapsets::{Calling, Hapsets};
 use super::isolation::{Alone, Isolation};
 use super::log::Log;
 use super::server::{Program, Reply, Server};
@@ -16,11 +16,11 @@ use raddle_explore::target::{
 };
 use raddle_model::hash::{Wide, mix};
 use raddle_model::plan::Steps;
-use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, Tail, Trace, Verdict};
+use raddle_model::{Failure, FailureKind, Pair, Plan, Rng, SiteId, Tail, Trace, Verdict};
 use raddle_native::server::{GONE, NO_CHECKPOINT, reply};
 use raddle_native::site::OFFSET_BITS;
 use raddle_symbols::Symbolizer;
-use raddle_wire::report::{self, NAMELESS, Recorded, RunReport, Since};
+use raddle_wire::report::{self, Called, NAMELESS, Recorded, RunReport, Since};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -31,6 +31,13 @@ use std::time::Duration;
 /// program that keeps something mostly does so from the beginning.
 const CHECK_EVERY: u64 = 1_000;
 const CHECK_FIRST: u64 = 32;
+
+/// What a reply says of a run besides its digest.
+pub(super) struct Told {
+    recorded: Option<Recorded>,
+    called: Called,
+    since: Option<Since>,
+}
 
 /// A native program.
 ///
@@ -92,6 +99,9 @@ impl NativeTarget {
     #[must_use]
     pub(crate) fn with_hapsets(mut self, wanted: bool) -> NativeTarget {
         self.hapsets = wanted.then(Hapsets::default);
+        if wanted {
+            self.samplers.iter_mut().for_each(Server::tell_callers);
+        }
         self
     }
 
@@ -183,7 +193,7 @@ impl NativeTarget {
         reply: &Reply,
         run: u64,
         seed: u64,
-    ) -> Result<(Digest, Option<Recorded>, Option<Since>), TargetError> {
+    ) -> Result<(Digest, Told), TargetError> {
         let report = match reply.kind {
             reply::REPORT => report::decode(&reply.bytes).map_err(|error| TargetError {
                 message: format!(
@@ -215,14 +225,15 @@ impl NativeTarget {
             tasks: report.tasks,
             learned,
         };
-        Ok((digest, report.recorded, report.since))
+        let RunReport { recorded, called, since, .. } = report;
+        Ok((digest, Told { recorded, called, since }))
     }
 
     /// What a reply says of a run that was recorded, and who called what in it.
     pub(super) fn recorded(&mut self, reply: &Reply, plan: &Plan) -> Result<(Run, Callers), TargetError> {
-        let (digest, recorded, _) = self.digest(reply, 0, plan.seed)?;
+        let (digest, told) = self.digest(reply, 0, plan.seed)?;
         self.exits.remember(0, || plan.clone());
-        let Some(mut recorded) = recorded else {
+        let Some(mut recorded) = told.recorded else {
             let (trace, objects, tasks) = (Trace::default(), Vec::new(), Vec::new());
             return Ok((Run { digest, trace, objects, tasks }, Callers::default()));
         };
@@ -293,13 +304,13 @@ impl NativeTarget {
         if reply.kind != reply::REPORT {
             trail.forget();
         }
-        let (digest, recorded, since) = self.digest(&reply, number, plan.seed)?;
+        let (mut digest, Told { recorded, called, since }) = self.digest(&reply, number, plan.seed)?;
         self.exits.remember(number, || plan.clone());
-        let trace = recorded.map_or_else(Trace::default, |recorded| {
-            self.know(&recorded.modules);
-            recorded.trace
-        });
-        self.trails[worker].learn(plan, trace, since);
+        let trace = self.happened(recorded);
+        let mut trail = std::mem::take(&mut self.trails[worker]);
+        trail.learn(plan, trace, called, since.as_ref());
+        digest.learned.pairs = self.pairs(&mut trail.calling, &mut trail.trace, since.as_ref());
+        self.trails[worker] = trail;
         self.digest_more(&digest, reply.status);
         if self.program.isolation.is_checked() {
             // Everything that the search learns from is compared, too.
@@ -311,6 +322,21 @@ impl NativeTarget {
             log.run(&digest)?;
         }
         Ok(Some(digest))
+    }
+
+    /// HaPSets of a run that was sampled.
+    fn sampled_pairs(&mut self, Told { recorded, called, .. }: Told) -> Vec<Pair> {
+        let (mut calling, mut trace) = (Calling::default(), self.happened(recorded));
+        calling.learn(called, None);
+        self.pairs(&mut calling, &mut trace, None)
+    }
+
+    /// What is told of a run's events.
+    fn happened(&mut self, recorded: Option<Recorded>) -> Trace {
+        recorded.map_or_else(Trace::default, |recorded| {
+            self.know(&recorded.modules);
+            recorded.trace
+        })
     }
 
     /// What happened in the last run of a search that this worker has done.
@@ -343,7 +369,7 @@ impl NativeTarget {
         self.recorder.sample(plan, digest.run..digest.run + 1, Isolation::Fork)?;
         // When it is time to end it is believed.
         let Some(reply) = self.recorder.receive_unless_due()? else { return Ok(digest.clone()) };
-        let (again, ..) = self.digest(&reply, digest.run, digest.seed)?;
+        let (again, _) = self.digest(&reply, digest.run, digest.seed)?;
         let done = self.recorder.receive()?;
         assert!(done.kind == reply::DONE, "raddle bug: one run was asked for and there is more");
         Ok(again)
@@ -444,6 +470,7 @@ fn silent(kind: FailureKind, message: String, site: Option<SiteId>) -> RunReport
         shared: Vec::new(),
         cycles: Vec::new(),
         recorded: None,
+        called: Called::default(),
         since: None,
     }
 }
@@ -466,18 +493,21 @@ impl Target for NativeTarget {
     }
 
     fn sample(&mut self, plan: &Plan, runs: Range<u64>, sink: &mut dyn Sink) -> Result<(), TargetError> {
-        if self.hapsets.is_some() {
-            return self.sample_told(plan, runs, sink);
-        }
         let mut samplers = std::mem::take(&mut self.samplers);
-        let isolation = self.program.isolation;
+        let own = self.program.isolation;
+        // What happened is not kept from one call of main to the next.
+        let isolation = if self.hapsets.is_some() { own.of_search() } else { own };
         let result = sampling::sample(&mut samplers, plan, runs, isolation, |reply| {
             if reply.is_aside() {
                 self.alone.note(reply);
                 return Ok(Flow::Continue);
             }
-            let (mut digest, ..) = self.digest(reply, reply.run, Rng::seed_of_run(plan.seed, reply.run))?;
+            let seed = Rng::seed_of_run(plan.seed, reply.run);
+            let (mut digest, told) = self.digest(reply, reply.run, seed)?;
             self.exits.remember(reply.run, || plan_of_run(plan, reply.run));
+            if self.hapsets.is_some() {
+                digest.learned.pairs = self.sampled_pairs(told);
+            }
             self.digest_more(&digest, reply.status);
             if reply.run == 0 {
                 self.compare(plan, &mut digest)?;
@@ -496,9 +526,6 @@ impl Target for NativeTarget {
     }
 
     fn search(&mut self, search: Box<dyn Searcher>, runs: Range<u64>) -> Result<Searched, TargetError> {
-        if self.hapsets.is_some() {
-            return self.search_told(search, runs);
-        }
         let mut samplers = std::mem::take(&mut self.samplers);
         let workers = if search.shares() { samplers.len() } else { 1 };
         let result = searching::search(self, &mut samplers[..workers], search, runs);

@@ -2,9 +2,10 @@
 //! has a checkpoint on the way, only what comes after it is asked for, run and told. The rest is what it was in the run before.
 
 use super::checkpoints::Checkpoints;
+use super::hapsets::Calling;
 use raddle_model::plan::{Step, Steps};
 use raddle_model::{Plan, Tail, Trace};
-use raddle_wire::report::Since;
+use raddle_wire::report::{Called, Since};
 use std::sync::Arc;
 
 /// The last run, and what has come of checkpoints.
@@ -16,6 +17,8 @@ pub(super) struct Trail {
     steps: Vec<Step>,
     /// What happened in it.
     pub(super) trace: Trace,
+    /// Who called in it, if HaPSets are wanted.
+    pub(super) calling: Calling,
     /// Where on its way there are checkpoints: scheduling points before each.
     checkpoints: Vec<u32>,
     /// Runs that went on from one, and events that they did not execute again.
@@ -99,9 +102,10 @@ impl Trail {
         Order { since: Some(since), plan: Some(under(plan, rest)) }
     }
 
-    /// A run has ended: `trace` is what happened in it, since the checkpoint that it went on from.
-    pub(super) fn learn(&mut self, plan: &Plan, mut trace: Trace, since: Option<Since>) {
-        if let Some(since) = &since {
+    /// A run has ended: `trace` is what happened in it, since the checkpoint that it went on from, and `called` who called.
+    pub(super) fn learn(&mut self, plan: &Plan, mut trace: Trace, called: Called, since: Option<&Since>) {
+        self.calling.learn(called, since);
+        if let Some(since) = since {
             let (all, log) = (&mut self.trace, &mut trace.log);
             let events = since.events() as usize;
             self.hits += 1;

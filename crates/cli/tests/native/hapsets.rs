@@ -59,6 +59,31 @@ fn callers_tell_statements_apart() {
     assert_eq!(pairs(&file), all);
 }
 
+/// Whatever keeps runs apart, and wherever they go on from: the same runs, and the same file.
+#[test]
+fn who_called_is_known_of_runs_that_share_a_process() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    for strategy in ["random", "odpor", "dfs", "hapset"] {
+        let told = |isolation: &str, checkpoints: &str| {
+            let file = directory.path().join(format!("{strategy}-{isolation}-{checkpoints}"));
+            let how = ["--strategy", strategy, "--isolation", isolation, "--checkpoints", checkpoints];
+            let json = learn(&file, &how, &["often"]).json();
+            let same = ["runs", "steps", "runs_digest", "failing_runs"].map(|field| json[field].clone());
+            (same, std::fs::read(&file).expect("the file"), json["checkpoint_hits"].as_u64())
+        };
+        let alone = told("fork-checked", "off");
+        for (isolation, checkpoints) in
+            [("reset-checked", "off"), ("reset-checked", "always"), ("fork-checked", "always")]
+        {
+            let found = told(isolation, checkpoints);
+            assert_eq!(found.0, alone.0, "{strategy}, {isolation}, {checkpoints}");
+            assert_eq!(found.1, alone.1, "{strategy}, {isolation}, {checkpoints}");
+            let hits = checkpoints == "always" && strategy != "random";
+            assert_eq!(found.2 > Some(0), hits, "{strategy}, {isolation}, {checkpoints}");
+        }
+    }
+}
+
 /// Both orders of a copy of a structure and of a look at one of its words are tried, and told by that word.
 #[test]
 fn wide_accesses_have_predecessors() {
@@ -69,6 +94,24 @@ fn wide_accesses_have_predecessors() {
     let json = learn(&file, &["--strategy", "hapset", "--points", "all"], &["wide"]).json();
     assert_eq!(json["runs"], 2, "{json}");
     assert_eq!(pairs(&file), [format!("{copy} after {look}"), format!("{look} after {copy}")]);
+}
+
+/// What follows an access that is told as a whole belongs to that one, and not to the next from the same line.
+#[test]
+fn words_of_wide_accesses_have_their_callers() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let file = directory.path().join("copies");
+    let json = learn(&file, &["--strategy", "odpor", "--points", "all"], &["copies"]).json();
+    assert_eq!(json["distinct_partial_orders"], 3, "{json}");
+    let look = "seen = shared.words[2];";
+    let fill = |by: &str| format!("memcpy(&shared, &filled, sizeof filled); < {by}");
+    let fills = [fill("fill(1); < fill_early();"), fill("fill(2); < fill_late();")];
+    let mut all: Vec<String> = fills
+        .iter()
+        .flat_map(|fill| [format!("{fill} after {look}"), format!("{look} after {fill}")])
+        .collect();
+    all.sort_unstable();
+    assert_eq!(pairs(&file), all);
 }
 
 #[test]

@@ -5,7 +5,9 @@ use super::left;
 use super::outbox::Outbox;
 use super::processor;
 use super::shared::{self, Shared};
-use super::{CAPTURED, CHECKED, FROM_MAIN, Request, SHARING, THREADS, die_with_parent, reply, request};
+use super::{
+    CALLERS, CAPTURED, CHECKED, FROM_MAIN, Request, SHARING, THREADS, die_with_parent, reply, request,
+};
 use crate::run::{self, Run, Wanted, with};
 use crate::sharing::Sharing;
 use crate::signals;
@@ -46,6 +48,9 @@ pub(super) fn make_ready(request: &Request, modules: Modules) {
             // Each access counts, not only the first of its kind.
             watch.hasty = false;
         });
+    }
+    if request.flags & CALLERS != 0 {
+        run::with(Run::tell_callers);
     }
 }
 
@@ -262,10 +267,12 @@ pub(super) fn start(request: &Request, number: u64) {
     let seed = if single { request.plan.seed } else { Rng::seed_of_run(request.plan.seed, number) };
     // Runs that go on from this one may need it.
     let closely = single || is_close(number) || crate::reset::may_move();
+    // A search has a log of its own.
+    let events = record || request.kind == request::SAMPLE && request.flags & CALLERS != 0;
     with(|run| {
         run.engine.policy_mut().restart(seed);
         let watch = run.engine.analysis_mut();
-        watch.recorder = record.then(Recorder::default);
+        watch.recorder = events.then(Recorder::default);
         watch.lock_order = closely.then(LockOrder::default);
         watch.recorder.begin();
         watch.lock_order.begin();

@@ -113,6 +113,8 @@ pub const CHECKPOINTS_OFF: u32 = 128;
 pub const CHECKPOINTS_ALWAYS: u32 = 256;
 /// Request flag: each thread of the program is a kernel thread. Goes with none of [`REPEATED`] and [`RESET`].
 pub const THREADS: u32 = 512;
+/// Request flag: the reports of all runs say what happened and who called, for HaPSets. Goes not with [`REPEATED`].
+pub const CALLERS: u32 = 1024;
 
 /// A variable that the loader looks at, and the value by which we know that the controller has set it: all calls are
 /// bound to what they call before the program begins, and not again in each run.

@@ -176,6 +176,7 @@ impl TryFrom<Report> for current::RunReport {
             shared: report.shared.into_iter().map(SiteId).collect(),
             cycles: report.cycles.into_iter().map(|c| c.into_iter().map(edge).collect()).collect(),
             recorded,
+            called: current::Called::default(),
             since: None,
         })
     }

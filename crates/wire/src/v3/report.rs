@@ -30,6 +30,7 @@ impl TryFrom<Report> for current::RunReport {
             picks,
             chosen,
             objects,
+            ..current::Since::default()
         }))
     }
 }

@@ -86,11 +86,22 @@ fn reports() {
     let oldest = ReportVersion::OLDEST.0;
     check_reports("finished", samples::finished(), oldest);
     check_reports("recorded", samples::recorded(), oldest);
-    // What a search wants to know, the beginning left out, the number of accesses, what nobody sees the order of.
+    // What a search wants to know, the beginning left out, the number of accesses, what nobody sees the order of, who called.
     check_reports("searched", samples::searched(), 2);
     check_reports("continued", samples::continued(), 3);
     check_reports("counted", samples::counted(), 4);
     check_reports("hidden", samples::hidden(), 5);
+    check_reports("called", samples::called(), 5);
+}
+
+/// Stacks that nobody has told, and a beginning that is left out of a run from its beginning.
+#[test]
+fn who_called_is_known() {
+    let mut value = samples::called();
+    value.called.arrivals[0].stack = 5;
+    assert!(report::decode(&report::encode(&value)).is_err());
+    let whole = report::RunReport { since: None, ..samples::called() };
+    assert!(report::decode(&report::encode(&whole)).is_err(), "its stacks are not all there");
 }
 
 /// A scheduling point before the checkpoint has no place in what came after.

@@ -8,7 +8,7 @@ use raddle_model::{
     Decision, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op, Order, Outcome, Plan, PointSet,
     Schedule, SiteId, Span, SpinMode, Tail, TaskId, TimeMode, Trace, Verdict,
 };
-use raddle_wire::report::{self, Edge, Race, Recorded, Since};
+use raddle_wire::report::{self, Arrival, Called, Edge, Race, Recorded, Since, Stack};
 use raddle_wire::{FailureFile, Found, ObjectInfo, Place, RunReport, SiteKey, Target};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -286,6 +286,7 @@ pub(crate) fn finished() -> RunReport {
         shared: Vec::new(),
         cycles: Vec::new(),
         recorded: None,
+        called: Called::default(),
         since: None,
     }
 }
@@ -381,7 +382,7 @@ pub(crate) fn searched() -> RunReport {
 pub(crate) fn continued() -> RunReport {
     let mut report = searched();
     let trace = &mut report.recorded.as_mut().expect("a recorded run").trace;
-    let since = Since { events: vec![30, 12], picks: 40, chosen: 2, objects: 9 };
+    let since = Since { events: vec![30, 12], picks: 40, chosen: 2, objects: 9, ..Since::default() };
     for event in &mut trace.events {
         event.index += since.events.get(event.task.index()).copied().unwrap_or(0);
     }
@@ -389,5 +390,21 @@ pub(crate) fn continued() -> RunReport {
         picked.event += 42;
     }
     report.since = Some(since);
+    report
+}
+
+/// The same with who called, as far as that was not told before.
+pub(crate) fn called() -> RunReport {
+    let mut report = continued();
+    let since = report.since.as_mut().expect("it went on");
+    (since.stacks, since.arrivals) = (3, 41);
+    let arrival = |task, events, stack| Arrival { task: TaskId(task), events, stack };
+    report.called = Called {
+        stacks: vec![
+            Stack { site: SiteId(8), callers: vec![SiteId(9), SiteId(10)] },
+            Stack { site: SiteId::UNKNOWN, callers: Vec::new() },
+        ],
+        arrivals: vec![arrival(0, 30, 2), arrival(1, 12, 3), arrival(1, 13, 4)],
+    };
     report
 }
