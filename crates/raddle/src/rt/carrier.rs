@@ -113,7 +113,7 @@ impl LibraryTarget {
     /// Waits for a carrier's next word. `Ok(None)`: it hangs.
     fn wait(&mut self, index: usize) -> Result<Option<Reply>, TargetError> {
         let carrier = self.carriers[index].as_ref().expect("raddle bug: waiting for no carrier");
-        let beats = || carrier.heart.beats.load(Ordering::Relaxed);
+        let beats = || carrier.heart.pulse();
         let (mut last, mut since) = (beats(), Instant::now());
         loop {
             match carrier.replies.recv_timeout(LOOK) {
