@@ -333,8 +333,11 @@ fn strays_once(body: impl Fn() + Send + Sync + 'static, number: usize) {
     assert!(strayed == 0, "{strayed} runs of {number} ended where they strayed");
 }
 
+/// A round of a task, which may do something else in it.
+type Round = fn(&[AtomicU64; 2], &Mutex<u64>, bool);
+
 /// One task of many rounds, another beside it, and objects that both have used before.
-fn differs_once(round: fn(&[AtomicU64; 2], &Mutex<u64>, bool)) -> impl Fn() + Send + Sync + 'static {
+fn differs_once(round: Round) -> impl Fn() + Send + Sync + 'static {
     let count = RealU64::new(0);
     move || {
         let odd = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % 16 == 11;
@@ -357,7 +360,7 @@ fn differs_once(round: fn(&[AtomicU64; 2], &Mutex<u64>, bool)) -> impl Fn() + Se
 /// What is compared of each call is compared in each: an operation that differs in one thing from the one before is another.
 #[test]
 fn a_run_strays_with_its_object_its_site_or_its_kind() {
-    let rounds: [fn(&[AtomicU64; 2], &Mutex<u64>, bool); 4] = [
+    let rounds: [Round; 4] = [
         |atomics, _, other| _ = atomics[usize::from(other)].fetch_add(1, SeqCst),
         |atomics, _, other| {
             let adds: [fn(&AtomicU64) -> u64; 2] = [|x| x.fetch_add(1, SeqCst), |x| x.fetch_add(1, SeqCst)];
