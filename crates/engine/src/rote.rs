@@ -175,6 +175,12 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.script.answer(Line::new(Call::Arrive, kind, object, site, 0), task).map(TaskId)
     }
 
+    /// Whether lines lead the run now. All runs ask this at most operations, so it is one comparison.
+    #[inline(always)]
+    pub fn follows_lines(&self) -> bool {
+        self.script.leads()
+    }
+
     /// Whether the lines say that the task that is running comes to this point now and goes on, as most do, and that another
     /// call comes after it. Then it has, and this is the number of the line that comes next. `object` may be any number, as long as
     /// those that are no ids are more than ids can be. No more than this is compiled into the program's own functions.

@@ -110,6 +110,12 @@ impl Script {
         Some(expected.answer(task))
     }
 
+    /// Whether they lead the run.
+    #[inline(always)]
+    pub(super) fn leads(&self) -> bool {
+        self.at != BEYOND
+    }
+
     /// Whether the next line is that the running task comes to this point and goes on. If so the number of the line after
     /// it, which comes next.
     #[inline(always)]

@@ -93,13 +93,14 @@ impl<T: ?Sized> Mutex<T> {
         let site = here!();
         let Some(rt) = rt::current() else { return self.poison.wrap(self.lock_outside()) };
         // Nothing is left to be found out where nobody panics, or has.
-        if !self.held.load(Ordering::Relaxed)
+        if rt.repeats()
+            && !self.held.load(Ordering::Relaxed)
             && !self.poison.is_set()
             && !std::thread::panicking()
             && rt.goes_on_by_rote(Kind::Lock, &self.slot, site).is_some()
         {
             self.held_from(site);
-            return Ok(MutexGuard { lock: self, made: rt.mark().0 << 1, not_send: PhantomData });
+            return Ok(MutexGuard { lock: self, made: rt.mark().0 << BITS | BY_ROTE, not_send: PhantomData });
         }
         let object = self.object(rt, site);
         rt.arrive(Op::new(Kind::Lock, object, site));
@@ -189,7 +190,7 @@ impl<T: ?Sized> Mutex<T> {
 
     #[inline]
     fn guard(&self, mark: Mark) -> MutexGuard<'_, T> {
-        let made = mark.0 << 1 | u64::from(self.poison.guard().panicking());
+        let made = mark.0 << BITS | u64::from(self.poison.guard().panicking());
         MutexGuard { lock: self, made, not_send: PhantomData }
     }
 
@@ -250,11 +251,16 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
 /// piece, and a processor waits for such copies.
 pub struct MutexGuard<'a, T: ?Sized + 'a> {
     lock: &'a Mutex<T>,
-    /// The mark of the run that it was made in, 0 outside; in the lowest bit whether its holder was
-    /// panicking then.
+    /// The mark of the run that it was made in, 0 outside; in the lowest bits whether its holder was
+    /// panicking then, and whether that was done by rote.
     made: u64,
     not_send: PhantomData<*const ()>,
 }
+
+/// What a guard knows besides its mark.
+const PANICKING: u64 = 1;
+const BY_ROTE: u64 = 2;
+const BITS: u32 = 2;
 
 /// No run's mark: for guards made outside.
 const OUTSIDE: Mark = Mark(0);
@@ -281,11 +287,11 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     #[inline]
     pub(super) fn inside(&self) -> Option<(Rt, ObjectId)> {
         let rt = rt::current()?;
-        (rt.mark().0 == self.made >> 1).then(|| (rt, self.lock.slot.claimed(rt)))
+        (rt.mark().0 == self.made >> BITS).then(|| (rt, self.lock.slot.claimed(rt)))
     }
 
     fn is_outside(&self) -> bool {
-        self.made >> 1 == OUTSIDE.0
+        self.made >> BITS == OUTSIDE.0
     }
 
     /// The real guard, out of the mutex.
@@ -345,14 +351,14 @@ fn give_back<T: ?Sized>(lock: &Mutex<T>, made: u64) {
     let guard = ManuallyDrop::new(MutexGuard { lock, made, not_send: PhantomData });
     if guard.is_outside() {
         // SAFETY: it was made outside, and is gone after this.
-        return unsafe { give_back_outside(lock, made & 1 == 1) };
+        return unsafe { give_back_outside(lock, made & PANICKING != 0) };
     }
     let Some((rt, object)) = guard.inside() else { return };
     let site = lock.taken_at();
     // First, since the operation does not come back if the run ends meanwhile.
     lock.held.store(false, Ordering::Relaxed);
     if std::thread::panicking() {
-        return give_back_in_panic(rt, object, site, &lock.poison, made & 1 == 1);
+        return give_back_in_panic(rt, object, site, &lock.poison, made & PANICKING != 0);
     }
     // The last thing that is done: so nothing must be kept for what comes after it. A task that does not panic
     // poisons nothing.
@@ -379,8 +385,10 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        if let Some(rt) = rt::current()
-            && rt.mark().0 == self.made >> 1
+        // What was taken by rote is mostly given back so.
+        if self.made & BY_ROTE != 0
+            && let Some(rt) = rt::current()
+            && rt.mark().0 == self.made >> BITS
             && !std::thread::panicking()
             && rt.goes_on_by_rote(Kind::Unlock, &self.lock.slot, self.lock.taken_at()).is_some()
         {
