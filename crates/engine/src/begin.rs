@@ -27,7 +27,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.repeats = plan.tail == Tail::None;
         self.fingerprint = plan.prefix.fingerprint;
         self.search.begin(&plan.tail, &mut self.world);
-        self.rote.begin(plan, self.analysis.can_keep());
+        self.rote.begin(plan, self.analysis.can_keep(), &mut self.script);
         self.look_around();
     }
 

@@ -8,7 +8,7 @@
 use crate::check::Check;
 use crate::deadlock;
 use crate::decisions::Decisions;
-use crate::rote::Rote;
+use crate::rote::{Rote, Script};
 use crate::search::Search;
 use crate::spin::Spin;
 use crate::stay::Spell;
@@ -74,6 +74,8 @@ pub struct Engine<P, A> {
     pub(crate) search: Search,
     // What its next run need not find out again. Elsewhere in memory: no other run has a use for it.
     pub(crate) rote: Box<Rote>,
+    // What it is told instead.
+    pub(crate) script: Script,
 }
 
 impl<P: Policy, A: Analysis> Engine<P, A> {
@@ -105,6 +107,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             fingerprint: 0,
             search: Search::default(),
             rote: Box::default(),
+            script: Script::default(),
         }
     }
 

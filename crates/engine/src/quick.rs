@@ -115,7 +115,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             self.look_around();
         }
         if self.rote.is_on() {
-            self.write_spawn(parent, site, child);
+            self.write_spawn(site, child);
         }
         child
     }

@@ -16,8 +16,8 @@
 mod script;
 mod stay;
 
-pub(crate) use self::script::Rote;
-use self::script::{Call, KEPT_MAX, Kept, Line, Phase, SPACING_MIN, TASKS_MAX};
+use self::script::{Call, KEPT_MAX, Kept, Line, Phase, SPACING_MIN};
+pub(crate) use self::script::{Rote, Script};
 use crate::director::{Engine, Next};
 use raddle_model::objects::State;
 use raddle_model::{Analysis, Kind, ObjectId, Plain, Plan, Policy, SiteId, TaskId, Trace, Verdict};
@@ -45,7 +45,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.world.take_back_first_states(&mut trace.log.objects, first_states);
         self.policy.skip(picks);
         self.analysis.recall(place);
-        self.rote.lead(lines);
+        self.rote.lead(lines, &mut self.script);
         self.rote.used = place + 1;
         self.rote.handed_out = false;
         self.rote.led = picks;
@@ -94,15 +94,15 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     #[cold]
     fn stray(&mut self) {
-        self.rote.end(Phase::Strayed);
+        self.rote.end(Phase::Strayed, &mut self.script);
         self.rote.distrusted = true;
         self.verdict = Some(Verdict::Cut);
     }
 
     /// The answer to a call of a run that is led. One that strays goes no further than its next operation, so any
     /// answer will do for it.
-    fn answer_or_stray(&mut self, line: Line) -> u32 {
-        let answer = self.rote.answer(line);
+    fn answer_or_stray(&mut self, line: Line, task: TaskId) -> u32 {
+        let answer = self.script.answer(line, task);
         if answer.is_none() {
             self.stray();
         }
@@ -111,8 +111,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// The id that the next object will get.
     pub fn next_object(&self) -> ObjectId {
-        match self.rote.lines.get(self.rote.at) {
-            Some(line) => ObjectId(line.answer),
+        match self.script.lines.get(self.script.at) {
+            Some(line) => ObjectId(line.answer(TaskId::MAIN)),
             None => ObjectId(self.world.objects().len() as u32),
         }
     }
@@ -120,14 +120,13 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// Registers an object, which has this id.
     #[inline]
     pub fn register(&mut self, state: State, site: SiteId) -> ObjectId {
-        let line =
-            |answer| Line::new(Call::Register, Kind::Yield, TaskId::MAIN, ObjectId::NONE, site, answer);
+        let line = |answer| Line::new(Call::Register, Kind::Yield, ObjectId::NONE, site, answer);
         if self.rote.leads() {
-            return ObjectId(self.answer_or_stray(line(0)));
+            return ObjectId(self.answer_or_stray(line(0), TaskId::MAIN));
         }
         let object = self.world.create(state, site);
         if self.rote.is_on() {
-            self.rote.write(line(object.0));
+            self.rote.write(line(object.0), &mut self.script);
         }
         object
     }
@@ -173,7 +172,21 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         object: ObjectId,
         site: SiteId,
     ) -> Option<TaskId> {
-        self.rote.answer(Line::new(Call::Arrive, kind, task, object, site, 0)).map(TaskId)
+        self.script.answer(Line::new(Call::Arrive, kind, object, site, 0), task).map(TaskId)
+    }
+
+    /// Whether lines lead the run now. All runs ask this at most operations, so it is one comparison.
+    #[inline(always)]
+    pub fn follows_lines(&self) -> bool {
+        self.script.leads()
+    }
+
+    /// Whether the lines say that the task that is running comes to this point now and goes on, as most do, and that another
+    /// call comes after it. Then it has, and this is the number of the line that comes next. `object` may be any number, as long as
+    /// those that are no ids are more than ids can be. No more than this is compiled into the program's own functions.
+    #[inline(always)]
+    pub fn repeat_stay(&mut self, kind: Kind, object: u64, site: SiteId) -> Option<usize> {
+        self.script.stays(kind, object, site)
     }
 
     /// The same for the last call: the program has come as far as the state with which the run began, and goes on by itself.
@@ -185,7 +198,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         object: ObjectId,
         site: SiteId,
     ) -> Option<TaskId> {
-        let next = self.rote.answer_last(Line::new(Call::Arrive, kind, task, object, site, 0));
+        let next =
+            self.rote.answer_last(Line::new(Call::Arrive, kind, object, site, 0), task, &mut self.script);
         if next.is_some() {
             self.look_around();
         }
@@ -197,7 +211,11 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     pub(crate) fn write_arrival(&mut self, task: TaskId, plain: Plain, next: Next) {
         let Next::Run(next) = next else { return self.rote.stop() };
         let Plain { kind, object, site, .. } = plain;
-        self.rote.lines.push(Line::new(Call::Arrive, kind, task, object, site, next.0));
+        self.script.lines.push(if next == task {
+            Line::staying(kind, task, object, site)
+        } else {
+            Line::new(Call::Arrive, kind, object, site, next.0)
+        });
         let picks = self.search.progress().0;
         if picks >= self.rote.keep_from {
             self.keep(picks);
@@ -207,12 +225,12 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// The first operation of a task that was just made.
     #[inline(never)]
     pub(crate) fn announce_by_rote(&mut self, task: TaskId, plain: Option<Plain>) {
-        let line = plain
-            .map(|Plain { kind, object, site, .. }| Line::new(Call::Announce, kind, task, object, site, 0));
+        let line =
+            plain.map(|Plain { kind, object, site, .. }| Line::new(Call::Announce, kind, object, site, 0));
         match (self.rote.phase, line) {
             (Phase::Idle | Phase::Strayed, _) => {}
-            (Phase::Writing, Some(line)) => self.rote.write(line),
-            (Phase::Led, Some(line)) if self.rote.answer(line).is_some() => {}
+            (Phase::Writing, Some(line)) => self.rote.write(line, &mut self.script),
+            (Phase::Led, Some(line)) if self.script.answer(line, task).is_some() => {}
             _ => self.leave_rote(),
         }
     }
@@ -220,28 +238,24 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// A task is made. Which, if the run is led.
     #[inline]
     pub(crate) fn spawn_by_rote(&mut self, parent: TaskId, site: SiteId) -> TaskId {
-        TaskId(self.answer_or_stray(Line::new(Call::Spawn, Kind::Spawn, parent, ObjectId::NONE, site, 0)))
+        TaskId(self.answer_or_stray(Line::new(Call::Spawn, Kind::Spawn, ObjectId::NONE, site, 0), parent))
     }
 
     /// A task was made.
     #[inline(never)]
-    pub(crate) fn write_spawn(&mut self, parent: TaskId, site: SiteId, child: TaskId) {
-        if child.0 < TASKS_MAX {
-            self.rote.write(Line::new(Call::Spawn, Kind::Spawn, parent, ObjectId::NONE, site, child.0));
-        } else {
-            self.rote.stop();
-        }
+    pub(crate) fn write_spawn(&mut self, site: SiteId, child: TaskId) {
+        self.rote.write(Line::new(Call::Spawn, Kind::Spawn, ObjectId::NONE, site, child.0), &mut self.script);
     }
 
     /// A store that changed nothing. False if the run is not led.
     #[inline]
     pub(crate) fn unchanged_by_rote(&mut self, object: ObjectId) -> bool {
-        let line = Line::new(Call::Unchanged, Kind::Store, TaskId::MAIN, object, SiteId::UNKNOWN, 0);
+        let line = Line::new(Call::Unchanged, Kind::Store, object, SiteId::UNKNOWN, 0);
         if !self.rote.leads() {
-            self.rote.write(line);
+            self.rote.write(line, &mut self.script);
             return false;
         }
-        self.answer_or_stray(line);
+        self.answer_or_stray(line, TaskId::MAIN);
         true
     }
 
@@ -267,7 +281,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         }
         let (events, first_states) = (self.search.events(), self.world.first_states().len());
         let kept = &mut self.rote.kept[place];
-        kept.lines = self.rote.lines.len();
+        kept.lines = self.script.lines.len();
         (kept.picks, kept.events, kept.decisions) = (picks, events, self.decisions.len());
         (kept.first_states, kept.steps, kept.current) = (first_states, self.steps, self.current);
         self.world.copy_to(&mut kept.world);

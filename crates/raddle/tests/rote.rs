@@ -27,6 +27,8 @@ enum Act {
     Watch(usize),
     Section(usize),
     Nested(usize, usize),
+    /// Poisons it, and nobody is told of the panic.
+    Poison(usize),
     Panic,
     // What nobody does by rote.
     TryLock(usize),
@@ -43,7 +45,7 @@ const MUTEXES: u32 = 2;
 fn act(rng: &mut Rng, plain: bool) -> Act {
     let atomic = |rng: &mut Rng| rng.below(ATOMICS) as usize;
     let mutex = |rng: &mut Rng| rng.below(MUTEXES) as usize;
-    match rng.below(if plain { 12 } else { 26 }) {
+    match rng.below(if plain { 13 } else { 27 }) {
         0 | 1 => Act::Load(atomic(rng)),
         2 => Act::Store(atomic(rng), u64::from(rng.below(2))),
         3 | 4 => Act::Add(atomic(rng)),
@@ -52,13 +54,14 @@ fn act(rng: &mut Rng, plain: bool) -> Act {
         7 | 8 => Act::Section(mutex(rng)),
         9 => Act::Nested(mutex(rng), mutex(rng)),
         10 | 11 => Act::Watch(atomic(rng)),
-        12 => Act::Panic,
-        13 => Act::TryLock(mutex(rng)),
-        14 => Act::Choose,
-        15 => Act::Clock,
-        16 => Act::Notify,
-        17 => Act::Spawn,
-        18 => Act::Yield,
+        12 => Act::Poison(mutex(rng)),
+        13 => Act::Panic,
+        14 => Act::TryLock(mutex(rng)),
+        15 => Act::Choose,
+        16 => Act::Clock,
+        17 => Act::Notify,
+        18 => Act::Spawn,
+        19 => Act::Yield,
         _ => Act::Add(atomic(rng)),
     }
 }
@@ -113,8 +116,22 @@ struct Shared {
 
 impl Shared {
     fn section(&self, mutex: usize) {
-        // One of them may have been poisoned by a panic.
-        *self.mutexes[mutex].lock().unwrap_or_else(|error| error.into_inner()) += 1;
+        let mut guard = self.mutexes[mutex].lock().unwrap_or_else(|error| {
+            // One of them may have been poisoned, which is to be seen.
+            self.atomics[0].fetch_add(1, SeqCst);
+            error.into_inner()
+        });
+        *guard += 1;
+    }
+
+    fn poison(&self, mutex: usize) {
+        let unwinds = || {
+            let _guard = self.mutexes[mutex].lock();
+            // Unlike a panic this calls no hook.
+            std::panic::resume_unwind(Box::new("poison"));
+        };
+        let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(unwinds));
+        drop(unwound);
     }
 
     fn act(&self, act: Act, last: &mut u64) {
@@ -133,6 +150,7 @@ impl Shared {
                 self.section(inner);
             }
             Act::Nested(outer, _) => self.section(outer),
+            Act::Poison(mutex) => self.poison(mutex),
             Act::Panic => assert!(*last != 1, "one"),
             Act::TryLock(mutex) => drop(self.mutexes[mutex].try_lock()),
             Act::Choose => *last = raddle::choose(2) as u64,
@@ -301,12 +319,67 @@ fn a_run_that_strays_is_done_again_with_care() {
         |_| thread::park_timeout(Duration::from_millis(1)),
     ];
     for (number, other) in others.into_iter().enumerate() {
-        let mut target = target(fickle(other));
-        let told = search(&mut target, "odpor", 200);
-        assert_eq!(told.len(), 200, "of {number}");
-        assert_eq!(target.strayed_runs(), 1, "of {number}: nobody is led by what cannot be trusted");
-        let strayed = told.iter().filter(|(verdict, ..)| *verdict == Verdict::Cut).count();
-        // What is done with care has an end of its own: it finishes, or has left the steps of its plan.
-        assert!(strayed == 0, "{strayed} runs of {number} ended where they strayed");
+        strays_once(fickle(other), number);
     }
+}
+
+fn strays_once(body: impl Fn() + Send + Sync + 'static, number: usize) {
+    let mut target = target(body);
+    let told = search(&mut target, "odpor", 200);
+    assert_eq!(told.len(), 200, "of {number}");
+    assert_eq!(target.strayed_runs(), 1, "of {number}: nobody is led by what cannot be trusted");
+    let strayed = told.iter().filter(|(verdict, ..)| *verdict == Verdict::Cut).count();
+    // What is done with care has an end of its own: it finishes, or has left the steps of its plan.
+    assert!(strayed == 0, "{strayed} runs of {number} ended where they strayed");
+}
+
+/// A round of a task, which may do something else in it.
+type Round = fn(&[AtomicU64; 2], &Mutex<u64>, bool);
+
+/// One task of many rounds, another beside it, and objects that both have used before.
+fn differs_once(round: Round) -> impl Fn() + Send + Sync + 'static {
+    let count = RealU64::new(0);
+    move || {
+        let odd = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % 16 == 11;
+        let shared = Arc::new(([AtomicU64::new(0), AtomicU64::new(0)], Mutex::new(0)));
+        let (atomics, mutex) = &*shared;
+        atomics.iter().for_each(|atomic| _ = atomic.load(SeqCst));
+        drop(mutex.lock());
+        let task = {
+            let shared = shared.clone();
+            thread::spawn(move || (0..20).for_each(|number| round(&shared.0, &shared.1, odd && number == 4)))
+        };
+        for _ in 0..10 {
+            atomics[0].fetch_add(1, SeqCst);
+            drop(mutex.lock());
+        }
+        drop(task.join());
+    }
+}
+
+/// What is compared of each call is compared in each: an operation that differs in one thing from the one before is another.
+#[test]
+fn a_run_strays_with_its_object_its_site_or_its_kind() {
+    let rounds: [Round; 4] = [
+        |atomics, _, other| _ = atomics[usize::from(other)].fetch_add(1, SeqCst),
+        |atomics, _, other| {
+            let adds: [fn(&AtomicU64) -> u64; 2] = [|x| x.fetch_add(1, SeqCst), |x| x.fetch_add(1, SeqCst)];
+            adds[usize::from(other)](&atomics[0]);
+        },
+        // Taken again where it would be given back, by its holder.
+        |_, mutex, other| {
+            (0..1 + u8::from(other)).for_each(|_| {
+                let guard = mutex.lock();
+                if other { std::mem::forget(guard) } else { drop(guard) }
+            });
+        },
+        |_, mutex, other| {
+            let guard = mutex.lock();
+            if other {
+                *mutex.lock().unwrap() += 1;
+            }
+            drop(guard);
+        },
+    ];
+    rounds.into_iter().enumerate().for_each(|(number, round)| strays_once(differs_once(round), number));
 }

@@ -11,8 +11,6 @@ pub(super) const KEPT_MAX: usize = 256;
 pub(super) const SPACING_MIN: usize = 8;
 /// To keep one costs as much as so many steps, and half a step more for each object.
 const COST_STEPS: usize = 3;
-/// Tasks that a line can tell apart.
-pub(super) const TASKS_MAX: u32 = 1 << 20;
 
 /// No line is there.
 const BEYOND: usize = usize::MAX;
@@ -41,35 +39,94 @@ pub(super) enum Call {
     Unchanged,
 }
 
-/// A call, and its answer if it has one: a task or an object.
+/// A call, and its answer if it has one: a task or an object. Whose call it is need not be said: the lines before it tell who
+/// is running.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
-    /// The call, the kind of its operation and its task.
-    what: u32,
-    object: ObjectId,
+    /// In the lower half the object. In the upper half nothing where a task goes on that has come to a point, and one more
+    /// than the answer in all other lines: so what nearly all calls are is told by one comparison of a whole word.
+    object: u64,
     site: SiteId,
-    pub(super) answer: u32,
+    /// The call, and the kind of its operation.
+    what: u32,
 }
+
+/// More than the id of any object that is compared in that way.
+const IDS: u32 = 1 << 24;
 
 impl Line {
     #[inline(always)]
-    pub(super) fn new(
-        call: Call,
-        kind: Kind,
-        task: TaskId,
-        object: ObjectId,
-        site: SiteId,
-        answer: u32,
-    ) -> Line {
-        debug_assert!(task.0 < TASKS_MAX, "raddle bug: so many tasks do nothing by rote");
-        let what = (call as u32) << 28 | (kind as u32) << 20 | task.0;
-        Line { what, object, site, answer }
+    pub(super) fn new(call: Call, kind: Kind, object: ObjectId, site: SiteId, answer: u32) -> Line {
+        let object = u64::from(object.0) | u64::from(answer + 1) << 32;
+        Line { object, site, what: (call as u32) << 8 | kind as u32 }
+    }
+
+    /// A task has come to a point and goes on.
+    #[inline(always)]
+    pub(super) fn staying(kind: Kind, task: TaskId, object: ObjectId, site: SiteId) -> Line {
+        let line = Line::new(Call::Arrive, kind, object, site, task.0);
+        if object.0 < IDS { Line { object: u64::from(object.0), ..line } } else { line }
     }
 
     /// Whether it is the same call.
     #[inline(always)]
     fn is_same(&self, call: Line) -> bool {
-        self.what == call.what && self.object == call.object && self.site == call.site
+        self.what == call.what && self.site == call.site && self.object as u32 == call.object as u32
+    }
+
+    /// Its answer, to a call of this task.
+    #[inline(always)]
+    pub(super) fn answer(&self, task: TaskId) -> u32 {
+        ((self.object >> 32) as u32).checked_sub(1).unwrap_or(task.0)
+    }
+}
+
+/// The lines that are written, or that lead the run: within reach of every operation.
+#[derive(Debug)]
+pub(crate) struct Script {
+    /// While a run is led all but the last one of those that lead it, so that nothing but the end of the list is to be
+    /// looked out for.
+    pub(super) lines: Vec<Line>,
+    // invariant: the next line in a run that is led, of which the last lies elsewhere; beyond all lines in any other.
+    pub(super) at: usize,
+}
+
+impl Default for Script {
+    fn default() -> Script {
+        Script { lines: Vec::new(), at: BEYOND }
+    }
+}
+
+impl Script {
+    /// Holds a task's call against the next line. Its answer; none if the run has strayed, or has come to its last line.
+    #[inline(always)]
+    pub(super) fn answer(&mut self, call: Line, task: TaskId) -> Option<u32> {
+        let at = self.at;
+        let expected = self.lines.get(at)?;
+        if !expected.is_same(call) {
+            return None;
+        }
+        self.at = at + 1;
+        Some(expected.answer(task))
+    }
+
+    /// Whether they lead the run.
+    #[inline(always)]
+    pub(super) fn leads(&self) -> bool {
+        self.at != BEYOND
+    }
+
+    /// Whether the next line is that the running task comes to this point and goes on. If so the number of the line after
+    /// it, which comes next.
+    #[inline(always)]
+    pub(super) fn stays(&mut self, kind: Kind, object: u64, site: SiteId) -> Option<usize> {
+        let line = self.lines.get(self.at)?;
+        if line.object != object || line.site != site || line.what != (Call::Arrive as u32) << 8 | kind as u32
+        {
+            return None;
+        }
+        self.at += 1;
+        Some(self.at)
     }
 }
 
@@ -111,16 +168,12 @@ impl Conditions {
     }
 }
 
-/// The lines of the last run, and what was kept of it.
+/// What is done with the lines of the last run, and what was kept of it.
 #[derive(Default, Debug)]
 pub(crate) struct Rote {
     pub(super) phase: Phase,
-    /// While a run is led all but the last one of those that lead it, so that nothing but the end of the list is to be
-    /// looked out for.
-    pub(super) lines: Vec<Line>,
+    /// The last line of those that lead the run.
     pub(super) last: Option<Line>,
-    // invariant: the next line in a run that is led, of which the last lies elsewhere; beyond all lines in any other.
-    pub(super) at: usize,
     /// In the order of their points. Those from `used` on are kept for their memory.
     pub(super) kept: Vec<Kept>,
     pub(super) used: usize,
@@ -140,14 +193,14 @@ pub(crate) struct Rote {
 impl Rote {
     /// A run begins that is not led. `keeps`: what it is can be kept.
     #[inline]
-    pub(crate) fn begin(&mut self, plan: &Plan, keeps: bool) {
+    pub(crate) fn begin(&mut self, plan: &Plan, keeps: bool, script: &mut Script) {
         if self.phase == Phase::Idle && self.used == 0 && !matches!(plan.tail, Tail::Steps(_)) {
             return;
         }
         self.phase = Phase::Idle;
-        self.at = BEYOND;
+        script.at = BEYOND;
         self.handed_out = false;
-        self.lines.clear();
+        script.lines.clear();
         self.last = None;
         self.used = 0;
         self.led = 0;
@@ -161,10 +214,10 @@ impl Rote {
     }
 
     /// The run is not led any more.
-    pub(super) fn end(&mut self, phase: Phase) {
+    pub(super) fn end(&mut self, phase: Phase, script: &mut Script) {
         self.phase = phase;
         self.last = None;
-        self.at = BEYOND;
+        script.at = BEYOND;
     }
 
     /// Nothing that comes from here on can be repeated by rote.
@@ -194,46 +247,34 @@ impl Rote {
 
     /// Whether a line can be written for the point that comes after so many, and nothing else is to be done then.
     #[inline(always)]
-    pub(super) fn has_room(&self, picks: usize) -> bool {
-        self.phase == Phase::Writing && picks + 1 < self.keep_from && self.lines.len() < self.lines.capacity()
+    pub(super) fn has_room(&self, picks: usize, Script { lines, .. }: &Script) -> bool {
+        self.phase == Phase::Writing && picks + 1 < self.keep_from && lines.len() < lines.capacity()
     }
 
     #[inline]
-    pub(super) fn write(&mut self, line: Line) {
+    pub(super) fn write(&self, line: Line, script: &mut Script) {
         if self.phase == Phase::Writing {
-            self.lines.push(line);
+            script.lines.push(line);
         }
-    }
-
-    /// Holds a call against the next line. Its answer; none if the run has strayed, or has come to its last line.
-    #[inline(always)]
-    pub(super) fn answer(&mut self, line: Line) -> Option<u32> {
-        let at = self.at;
-        let expected = self.lines.get(at)?;
-        if !expected.is_same(line) {
-            return None;
-        }
-        self.at = at + 1;
-        Some(expected.answer)
     }
 
     /// So many lines lead the run.
-    pub(super) fn lead(&mut self, lines: usize) {
-        self.lines.truncate(lines);
-        self.last = self.lines.pop();
+    pub(super) fn lead(&mut self, lines: usize, script: &mut Script) {
+        script.lines.truncate(lines);
+        self.last = script.lines.pop();
         self.phase = Phase::Led;
-        self.at = 0;
+        script.at = 0;
     }
 
-    /// Holds a call against the last line. Its answer, and then the run is not led any more; none if it has strayed.
-    pub(super) fn answer_last(&mut self, line: Line) -> Option<u32> {
-        if self.phase != Phase::Led || self.at != self.lines.len() {
+    /// Holds a task's call against the last line. Its answer, and then the run is not led any more; none if it has strayed.
+    pub(super) fn answer_last(&mut self, call: Line, task: TaskId, script: &mut Script) -> Option<u32> {
+        if self.phase != Phase::Led || script.at != script.lines.len() {
             return None;
         }
-        let last = self.last.filter(|last| last.is_same(line))?;
-        self.lines.push(last);
-        self.end(Phase::Writing);
-        Some(last.answer)
+        let last = self.last.filter(|last| last.is_same(call))?;
+        script.lines.push(last);
+        self.end(Phase::Writing, script);
+        Some(last.answer(task))
     }
 
     /// The latest state that was kept on the way of a plan, whose first `shared` steps are those of the run of `trace`.

@@ -1,7 +1,7 @@
 //! The short way of a task that goes on in a run of a search. It is what nearly all steps are that such a run does not do
 //! by rote, and nothing else: where a state is to be kept, a list must grow, or another task goes on, the general way is gone.
 
-use super::script::{Call, Line};
+use super::script::Line;
 use crate::director::Engine;
 use raddle_model::{Analysis, Plain, Policy, TaskId, Touch};
 
@@ -18,13 +18,13 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         }
         let Some(rows) = self.search.next_rows() else { return Err(false) };
         let others = self.world.enabled_tasks().low();
-        if !self.world.can(task, plain) || !self.rote.has_room(rows.picks()) {
+        if !self.world.can(task, plain) || !self.rote.has_room(rows.picks(), &self.script) {
             return Err(false);
         }
         // There is room for it, so that this is no call; and it is seldom for nothing.
-        self.rote.lines.push(Line::new(Call::Arrive, kind, task, object, site, task.0));
+        self.script.lines.push(Line::staying(kind, task, object, site));
         if !self.policy.stays_in_search(task, &self.world) {
-            self.rote.lines.pop();
+            self.script.lines.pop();
             return Err(false);
         }
         self.quiet = 0;

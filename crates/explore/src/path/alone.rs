@@ -1,7 +1,7 @@
 //! The steps that nearly all are: a task does to one object what it did at this step before, and whoever accessed the object last
 //! wrote all of it. Then that access alone tells whom the step meets.
 
-use super::clocks::{Lane, joined};
+use super::clocks::{Lane, added, joined, with};
 use super::growth::NOTHING;
 use super::{Earlier, Path, Stop, covers};
 use core::num::NonZeroU32;
@@ -90,7 +90,6 @@ impl Path {
             let (Some(mut habit), Some(accesses)) = (habit, by_object.get_mut(object.index())) else { break };
             let Some(&(mut before)) = own.last() else { break };
             let mut clock = *clocks.lane(before);
-            clock[task.index()] = index as u32 + 1;
             let mut rival = Earlier::NONE;
             if let Some(&last) = accesses.all.last() {
                 let theirs = &stops[last];
@@ -102,6 +101,8 @@ impl Path {
                     clock = joined(&clock, clocks.lane(last));
                 }
             }
+            let one = with(&Lane::default(), task.index(), 1);
+            clock = with(&clock, task.index(), index as u32 + 1);
             let (first, mut place) = (number, accesses.all.len() as u32);
             loop {
                 let clock_at = clocks.end() as u32;
@@ -134,7 +135,7 @@ impl Path {
                 };
                 (picked, event, habit) = (next.0, next.1, again);
                 index += 1;
-                clock[task.index()] = index as u32 + 1;
+                clock = added(&clock, &one);
                 place += 1;
             }
             list(own, first, number);

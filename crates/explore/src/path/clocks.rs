@@ -94,3 +94,17 @@ fn join_lanes(clock: &mut [Lane], other: &[Lane]) {
 pub(super) fn joined(one: &Lane, other: &Lane) -> Lane {
     core::array::from_fn(|task| one[task].max(other[task]))
 }
+
+// Lanes that are put together are never written in parts: what is read as a whole right after that is waited for.
+
+/// A lane, but for what it has of one task.
+#[inline(always)]
+pub(super) fn with(lane: &Lane, task: usize, steps: u32) -> Lane {
+    core::array::from_fn(|other| if other == task { steps } else { lane[other] })
+}
+
+/// What two lanes have together.
+#[inline(always)]
+pub(super) fn added(one: &Lane, other: &Lane) -> Lane {
+    core::array::from_fn(|task| one[task].wrapping_add(other[task]))
+}

@@ -3,7 +3,7 @@
 use super::accesses::{self, Accesses};
 use super::{Earlier, Path, Stop, covers, hides};
 use crate::odpor::STABLE;
-use raddle_model::trace::Log;
+use raddle_model::trace::{Log, Picked};
 use raddle_model::{Event, Kind, ObjectId, Op, Outcome, SiteId, TaskId, Trace, hash};
 
 /// Stands for what main does before its first scheduling point.
@@ -26,7 +26,9 @@ impl Path {
     /// Becomes the path of `trace`, of which the first `keep` steps are known already.
     pub fn follow(&mut self, trace: &Trace, mut keep: usize) {
         let names_changed = self.names != trace.names;
-        self.names.clone_from(&trace.names);
+        if names_changed {
+            self.names.clone_from(&trace.names);
+        }
         self.pending.clone_from(&trace.pending);
         let tasks = trace.names.len();
         if self.births.len() < tasks {
@@ -56,7 +58,10 @@ impl Path {
             self.know_memory();
         }
         let Log { picks, chosen, .. } = &trace.log;
-        let taken = picks.partition_point(|picked| (picked.event as usize) < trace.events.len());
+        // Nearly always all of them.
+        let is_taken = |picked: &Picked| (picked.event as usize) < trace.events.len();
+        let all = picks.last().is_none_or(is_taken);
+        let taken = if all { picks.len() } else { picks.partition_point(is_taken) };
         let mut chosen = &chosen[chosen.partition_point(|choice| (choice.pick as usize) < keep)..];
         let mut number = keep;
         while let next = if chosen.is_empty() { self.push_alone(trace, number) } else { number }

@@ -161,7 +161,7 @@ impl LibraryTarget {
     fn wait(&mut self, index: usize, least: Duration) -> Result<Word, TargetError> {
         let began = Instant::now();
         let carrier = self.carriers[index].as_ref().expect("raddle bug: waiting for no carrier");
-        let beats = || carrier.heart.beats.load(Ordering::Relaxed);
+        let beats = || carrier.heart.pulse();
         let (mut last, mut since) = (beats(), Instant::now());
         loop {
             match carrier.replies.recv_timeout(LOOK) {

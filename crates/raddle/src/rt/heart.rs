@@ -1,13 +1,15 @@
 //! What a carrier shows of itself while a run goes on: that it is alive, and where its tasks are.
 
 use raddle_model::{SiteId, TaskId};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// A sign of life, read by the thread that waits for the carrier.
 #[derive(Default, Debug)]
 pub(crate) struct Heart {
     /// Grows with every operation.
-    pub(crate) beats: AtomicU64,
+    beats: AtomicU64,
+    /// Lines of the run before it that the run has done by rote: grows where an operation is no more than that.
+    lines: AtomicUsize,
     /// Number of the run that is going on.
     pub(crate) run: AtomicU64,
     /// Task that is running.
@@ -48,6 +50,17 @@ impl Heart {
     pub(crate) fn beat(&self) {
         // Nobody else writes it, so this need not be one indivisible step.
         self.beats.store(self.beats.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    /// A sign of life of a run that has come so far by rote.
+    #[inline(always)]
+    pub(super) fn repeats(&self, lines: usize) {
+        self.lines.store(lines, Ordering::Relaxed);
+    }
+
+    /// What changes with every sign of life.
+    pub(super) fn pulse(&self) -> (u64, usize) {
+        (self.beats.load(Ordering::Relaxed), self.lines.load(Ordering::Relaxed))
     }
 
     /// A sign of life, and where it is given.

@@ -14,6 +14,7 @@ mod searching;
 mod sharing;
 pub(crate) mod site;
 pub(crate) mod slot;
+mod spare;
 pub(crate) mod statics;
 mod switch;
 mod told;
@@ -271,8 +272,7 @@ impl Rt {
 
     /// The life of a task: its body, its thread locals, its last operation. Says who goes on.
     /// The body gives back how it ended, and never unwinds.
-    // Part of what a stack begins with, as the bodies are: every return of a task is guessed wrong, since others have
-    // called meanwhile.
+    // Part of what a stack begins with: a task's returns are guessed wrong, since others have called meanwhile.
     #[inline(always)]
     pub(crate) fn task(self, last: Kind, body: impl FnOnce() -> std::thread::Result<()>) -> *const Context {
         let result = body();
@@ -453,7 +453,7 @@ impl Run {
             self.stacks.extend(ended);
             self.moved_stacks |= !self.stacks.is_empty();
         }
-        let stack = self.stacks.pop().unwrap_or_else(|| {
+        let stack = self.stacks.pop().or_else(spare::take).unwrap_or_else(|| {
             DefaultStack::new(fiber::STACK_BYTES).expect(
                 "raddle: no memory for another task's stack; fewer tasks, or a higher limit, would help",
             )

@@ -103,12 +103,18 @@ impl Slot {
     /// The object's id in this run; `register` says what it is when the run sees it first.
     #[inline]
     pub(crate) fn id(&self, rt: Rt, site: SiteId, register: impl FnOnce() -> State) -> ObjectId {
-        // What is left of a stamp of this run's is the id; what is left of any other is more than an id can be.
-        let id = self.0.load(Ordering::Relaxed) ^ rt.with(|run| run.stamp);
+        let id = self.id_or_more(rt.with(|run| run.stamp));
         if id < 1 << ID_BITS {
             return ObjectId(id as u32);
         }
         self.first_use(rt, site, register)
+    }
+
+    /// The object's id in the run with this stamp, or a number that is no id. What is left of a stamp of the run's is the id;
+    /// what is left of any other is more than an id can be.
+    #[inline(always)]
+    pub(crate) fn id_or_more(&self, stamp: u64) -> u64 {
+        self.0.load(Ordering::Relaxed) ^ stamp
     }
 
     /// The same for an object that the run has used.

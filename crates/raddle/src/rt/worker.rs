@@ -137,8 +137,12 @@ impl Worker {
                 }
             };
             if told.is_err() {
-                return;
+                break;
             }
+        }
+        // What lies on stacks that were given up is nobody's any more; but such a carrier has seen enough.
+        if !state.retired && state.leaked == 0 {
+            state.leave_stacks();
         }
     }
 

@@ -29,6 +29,9 @@ fn order(ordering: Ordering) -> Order {
 #[inline]
 fn arrive<T>(whole: &T, slot: &Slot, kind: Kind, ordering: Ordering, site: SiteId) -> Option<(Rt, ObjectId)> {
     let rt = rt::current()?;
+    if let Some(object) = rt.goes_on_by_rote(kind, slot, site) {
+        return Some((rt, object));
+    }
     let object = claim::object(whole, slot, rt, site, || State::Atomic);
     rt.arrive(Op::new(kind, object, site).order(order(ordering)));
     Some((rt, object))

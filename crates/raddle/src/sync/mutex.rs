@@ -91,14 +91,24 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let site = here!();
-        let Some(rt) = rt::current() else { return self.lock_outside() };
+        let Some(rt) = rt::current() else { return self.poison.wrap(self.lock_outside()) };
+        // Nothing is left to be found out where nobody panics, or has.
+        if rt.repeats()
+            && !self.held.load(Ordering::Relaxed)
+            && !self.poison.is_set()
+            && !std::thread::panicking()
+            && rt.goes_on_by_rote(Kind::Lock, &self.slot, site).is_some()
+        {
+            self.held_from(site);
+            return Ok(MutexGuard { lock: self, made: rt.mark().0 << BITS | BY_ROTE, not_send: PhantomData });
+        }
         let object = self.object(rt, site);
         rt.arrive(Op::new(Kind::Lock, object, site));
         if !self.enter(rt, site) {
             // The run is over, and this lock, asked for by a destructor, will never be free.
             rt.give_up();
         }
-        self.guard(rt.mark())
+        self.poison.wrap(self.guard(rt.mark()))
     }
 
     /// The engine has let the task have it. False if a guard exists all the same: the run is over.
@@ -108,13 +118,24 @@ impl<T: ?Sized> Mutex<T> {
             assert!(rt.ending(), "raddle bug: two tasks hold one mutex");
             return false;
         }
-        self.held.store(true, Ordering::Relaxed);
-        self.site.store(site.0, Ordering::Relaxed);
+        self.held_from(site);
         true
     }
 
+    #[inline]
+    fn held_from(&self, site: SiteId) {
+        self.held.store(true, Ordering::Relaxed);
+        self.site.store(site.0, Ordering::Relaxed);
+    }
+
+    /// Where the holder inside a run has taken it.
+    #[inline]
+    fn taken_at(&self) -> SiteId {
+        SiteId(self.site.load(Ordering::Relaxed))
+    }
+
     #[cold]
-    fn lock_outside(&self) -> LockResult<MutexGuard<'_, T>> {
+    fn lock_outside(&self) -> MutexGuard<'_, T> {
         // Our own flag says whether it is poisoned.
         self.keep(self.outside.lock().unwrap_or_else(PoisonError::into_inner));
         self.guard(OUTSIDE)
@@ -164,13 +185,13 @@ impl<T: ?Sized> Mutex<T> {
                 OUTSIDE
             }
         };
-        Ok(self.guard(mark)?)
+        Ok(self.poison.wrap(self.guard(mark))?)
     }
 
     #[inline]
-    fn guard(&self, mark: Mark) -> LockResult<MutexGuard<'_, T>> {
-        let made = mark.0 << 1 | u64::from(self.poison.guard().panicking());
-        self.poison.wrap(MutexGuard { lock: self, made, not_send: PhantomData })
+    fn guard(&self, mark: Mark) -> MutexGuard<'_, T> {
+        let made = mark.0 << BITS | u64::from(self.poison.guard().panicking());
+        MutexGuard { lock: self, made, not_send: PhantomData }
     }
 
     /// See [`std::sync::Mutex::is_poisoned`].
@@ -230,11 +251,16 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
 /// piece, and a processor waits for such copies.
 pub struct MutexGuard<'a, T: ?Sized + 'a> {
     lock: &'a Mutex<T>,
-    /// The mark of the run that it was made in, 0 outside; in the lowest bit whether its holder was
-    /// panicking then.
+    /// The mark of the run that it was made in, 0 outside; in the lowest bits whether its holder was
+    /// panicking then, and whether that was done by rote.
     made: u64,
     not_send: PhantomData<*const ()>,
 }
+
+/// What a guard knows besides its mark.
+const PANICKING: u64 = 1;
+const BY_ROTE: u64 = 2;
+const BITS: u32 = 2;
 
 /// No run's mark: for guards made outside.
 const OUTSIDE: Mark = Mark(0);
@@ -261,11 +287,11 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     #[inline]
     pub(super) fn inside(&self) -> Option<(Rt, ObjectId)> {
         let rt = rt::current()?;
-        (rt.mark().0 == self.made >> 1).then(|| (rt, self.lock.slot.claimed(rt)))
+        (rt.mark().0 == self.made >> BITS).then(|| (rt, self.lock.slot.claimed(rt)))
     }
 
     fn is_outside(&self) -> bool {
-        self.made >> 1 == OUTSIDE.0
+        self.made >> BITS == OUTSIDE.0
     }
 
     /// The real guard, out of the mutex.
@@ -314,9 +340,29 @@ unsafe fn give_back_outside<T: ?Sized>(lock: &Mutex<T>, panicking: bool) {
 /// Gives a mutex back while some task of the run panics.
 // Not of the guard, which has no place in memory as long as nobody asks where it is.
 #[cold]
-fn give_back(rt: Rt, object: ObjectId, site: SiteId, poison: &Flag, panicking: bool) {
+fn give_back_in_panic(rt: Rt, object: ObjectId, site: SiteId, poison: &Flag, panicking: bool) {
     rt.arrive(Op::new(Kind::Unlock, object, site));
     poison.done(&PoisonGuard::new(panicking));
+}
+
+/// Gives a mutex back, wherever that is.
+#[inline(never)]
+fn give_back<T: ?Sized>(lock: &Mutex<T>, made: u64) {
+    let guard = ManuallyDrop::new(MutexGuard { lock, made, not_send: PhantomData });
+    if guard.is_outside() {
+        // SAFETY: it was made outside, and is gone after this.
+        return unsafe { give_back_outside(lock, made & PANICKING != 0) };
+    }
+    let Some((rt, object)) = guard.inside() else { return };
+    let site = lock.taken_at();
+    // First, since the operation does not come back if the run ends meanwhile.
+    lock.held.store(false, Ordering::Relaxed);
+    if std::thread::panicking() {
+        return give_back_in_panic(rt, object, site, &lock.poison, made & PANICKING != 0);
+    }
+    // The last thing that is done: so nothing must be kept for what comes after it. A task that does not panic
+    // poisons nothing.
+    rt.arrive(Op::new(Kind::Unlock, object, site));
 }
 
 impl<T: ?Sized> Deref for MutexGuard<'_, T> {
@@ -339,20 +385,16 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        if self.is_outside() {
-            // SAFETY: it was made outside, and is gone after this.
-            return unsafe { give_back_outside(self.lock, self.made & 1 == 1) };
+        // What was taken by rote is mostly given back so.
+        if self.made & BY_ROTE != 0
+            && let Some(rt) = rt::current()
+            && rt.mark().0 == self.made >> BITS
+            && !std::thread::panicking()
+            && rt.goes_on_by_rote(Kind::Unlock, &self.lock.slot, self.lock.taken_at()).is_some()
+        {
+            return self.lock.held.store(false, Ordering::Relaxed);
         }
-        let Some((rt, object)) = self.inside() else { return };
-        let site = SiteId(self.lock.site.load(Ordering::Relaxed));
-        // First, since the operation does not come back if the run ends meanwhile.
-        self.lock.held.store(false, Ordering::Relaxed);
-        if std::thread::panicking() {
-            return give_back(rt, object, site, &self.lock.poison, self.made & 1 == 1);
-        }
-        // The last thing that is done: so nothing must be kept for what comes after it. A task that does not panic
-        // poisons nothing.
-        rt.arrive(Op::new(Kind::Unlock, object, site));
+        give_back(self.lock, self.made);
     }
 }
 

@@ -34,9 +34,15 @@ impl Flag {
         Flag(AtomicBool::new(false))
     }
 
+    /// Whether it was set. What a task does while its run is cleared away sees nothing of it ([`Flag::get`]).
+    #[inline]
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
     #[inline]
     pub(crate) fn get(&self) -> bool {
-        self.0.load(Ordering::Relaxed) && !crate::rt::current().is_some_and(|rt| rt.ending())
+        self.is_set() && !crate::rt::current().is_some_and(|rt| rt.ending())
     }
 
     /// Reads the flag as an operation on the lock that it belongs to: what others do with the lock
@@ -74,6 +80,6 @@ impl Flag {
     /// `value`, or an error that carries it.
     #[inline]
     pub(crate) fn wrap<T>(&self, value: T) -> LockResult<T> {
-        if self.0.load(Ordering::Relaxed) && self.get() { Err(PoisonError::new(value)) } else { Ok(value) }
+        if self.is_set() && self.get() { Err(PoisonError::new(value)) } else { Ok(value) }
     }
 }

@@ -1,10 +1,32 @@
 //! The calls of runs of a search: where such a run is led by the one before it, and where it is not.
 
 use super::{Rt, SEARCHED, Way, plain};
+use crate::rt::slot::Slot;
 use raddle_engine::Next;
 use raddle_model::{Kind, ObjectId, Order, Plain, SiteId, Touch};
 
 impl Rt {
+    /// Whether the run is led by the one before it, and has not come to the last call of those that lead it.
+    #[inline(always)]
+    pub(crate) fn repeats(self) -> bool {
+        self.with(|run| run.engine.follows_lines())
+    }
+
+    /// Whether the task came to this point in the run before, by which this one is led, and went on there: then that is all.
+    /// If not nothing has happened. Part of the program's own function, as nothing else of a run that is led.
+    #[inline(always)]
+    pub(crate) fn goes_on_by_rote(self, kind: Kind, slot: &Slot, site: SiteId) -> Option<ObjectId> {
+        // SAFETY: as in `with`, of which this is a part that must not be called out of line.
+        let run = unsafe { &mut *self.0 };
+        if !run.engine.follows_lines() {
+            return None;
+        }
+        let object = slot.id_or_more(run.stamp);
+        let lines = run.engine.repeat_stay(kind, object, site)?;
+        run.heart.repeats(lines);
+        Some(ObjectId(object as u32))
+    }
+
     /// A point of a run that is led by the one before it.
     #[inline(always)]
     fn go_by_rote(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
