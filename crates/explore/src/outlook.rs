@@ -61,10 +61,15 @@ impl Sizes {
     /// What is left, given how many branches are known and not taken at each depth.
     pub(crate) fn outlook(&self, waiting: impl Iterator<Item = usize>) -> Outlook {
         let (mut about, mut variance, mut least) = (0.0, 0.0, 0.0);
+        let mut at = 0;
         for (depth, waiting) in waiting.enumerate().filter(|&(_, waiting)| waiting > 0) {
             let waiting = waiting as f64;
             // Where no branch was left yet, one is at least as large as those below it.
-            let known = self.depths.iter().skip(depth).find(|depth| depth.branches > 0.0);
+            at = at.max(depth);
+            while self.depths.get(at).is_some_and(|depth| depth.branches == 0.0) {
+                at += 1;
+            }
+            let known = self.depths.get(at);
             let (mean, spread, seen) = known.map_or((1.0, 0.0, 1.0), |depth| {
                 let mean = depth.runs / depth.branches;
                 (mean, (depth.squares / depth.branches - mean * mean).max(0.0), depth.branches)
