@@ -46,6 +46,9 @@ use raddle_model::{Analysis, Event, Kind, ObjectId, Outcome, PlainEvent, SiteId,
 
 pub use bank::Epoch;
 
+/// So many tasks are few.
+pub const FEW: usize = bank::LANES;
+
 /// What somebody released, to be acquired by others.
 #[derive(Clone, Copy, Debug)]
 struct Released {
@@ -127,6 +130,13 @@ impl Clocks {
         Clocks { edges, ..Clocks::default() }
     }
 
+    /// Makes room for so many tasks and objects.
+    pub fn reserve(&mut self, tasks: usize, objects: usize) {
+        self.tasks.reserve(tasks);
+        self.objects.reserve(objects);
+        self.bank.reserve(tasks + objects);
+    }
+
     /// The epoch of what the task does now. Ask before its event: a release ends the epoch.
     #[inline]
     pub fn now(&self, task: TaskId) -> Epoch {
@@ -144,6 +154,13 @@ impl Clocks {
     #[inline(always)]
     pub fn heard(&self, task: TaskId) -> &[i32] {
         self.bank.row(self.tasks[task.index()].row)
+    }
+
+    /// The same and the task's time, where there are few tasks: then a row is as long as is known beforehand.
+    #[inline(always)]
+    pub fn heard_by_few(&self, task: TaskId) -> Option<(&[i32; FEW], i32)> {
+        let clock = self.tasks.get(task.index())?;
+        Some((self.bank.narrow_row(clock.row)?, clock.time))
     }
 
     /// The task's last release since `epoch`, which is one of its own.

@@ -124,6 +124,11 @@ impl<R: Recipe> Hashing<R> {
         &mut self.objects[object.index()]
     }
 
+    /// Makes room for so many objects.
+    pub fn reserve(&mut self, objects: usize) {
+        self.objects.reserve(objects);
+    }
+
     /// An object is accessed for the first time.
     #[inline(never)]
     fn grow(&mut self, object: usize) {

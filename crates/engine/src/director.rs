@@ -151,6 +151,11 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         look(&mut self.analysis, &self.world)
     }
 
+    /// Makes room for so many tasks and objects.
+    pub fn reserve(&mut self, tasks: usize, objects: usize) {
+        self.world.reserve(tasks, objects);
+    }
+
     /// Number of events so far.
     pub fn steps(&self) -> u64 {
         self.steps
@@ -205,29 +210,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         }
     }
 
-    /// The same for a run of a search, which keeps its events itself; once for each run. The memory of the run
-    /// before is used again. The schedule is left out: a search knows its steps, and what is worth a look is run again.
-    pub fn write_search_trace(&mut self, trace: &mut Trace) {
-        self.end_rote();
-        self.search.hand_over(trace, &mut self.world, self.spin.used);
-        let Trace { pending, names, parents, .. } = trace;
-        pending.clear();
-        pending.extend(self.pending());
-        let tasks = self.world.tasks();
-        names.clear();
-        names.extend(tasks.iter().map(|task| task.name));
-        parents.clear();
-        parents.extend(tasks.iter().map(|task| task.parent));
-    }
-
-    /// How many scheduling points a run of a search has had so far, and values that were chosen.
-    #[inline]
-    pub fn search_progress(&self) -> (usize, usize) {
-        self.search.progress()
-    }
-
     /// What the live tasks are about to do. Whoever failed or ended the process in mid-run is about to do nothing.
-    fn pending(&self) -> impl Iterator<Item = (TaskId, Op)> {
+    pub(crate) fn pending(&self) -> impl Iterator<Item = (TaskId, Op)> {
         let live = self.world.live().map(|task| (task, self.world.task(task)));
         live.filter(|(_, state)| state.life == Life::Pending).map(|(task, state)| (task, state.op))
     }

@@ -25,3 +25,4 @@ mod time;
 
 pub use blind::Halt;
 pub use director::{Engine, Next};
+pub use search::Known;

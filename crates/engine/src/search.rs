@@ -2,12 +2,13 @@
 //! could have been picked at each point, the values of choices with their number, failures after
 //! which the others run on, and timers that have run out often enough.
 
+use crate::director::Engine;
 use alloc::vec::Vec;
 use raddle_model::plan::Steps;
 use raddle_model::trace::{Chosen, Hidden, Log, Picked, Reached};
 use raddle_model::{
-    Event, Failure, FailureKind, Kind, Mode, Op, Outcome, PlainEvent, SiteId, Tail, TaskId, TaskSet, Trace,
-    Verdict, World,
+    Analysis, Event, Failure, FailureKind, Kind, Mode, Op, Outcome, PlainEvent, Policy, SiteId, Tail, TaskId,
+    TaskSet, Trace, Verdict, World,
 };
 
 /// Nothing of it costs anything but a branch in other runs.
@@ -77,6 +78,24 @@ impl<T> Rows<T> {
         core::mem::swap(&mut self.rows, other);
         self.len = 0;
     }
+}
+
+/// So many first rows of what a search is told of a run are known to it.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Known {
+    /// Events.
+    pub events: usize,
+    /// Scheduling points.
+    pub picks: usize,
+    /// Values that were chosen.
+    pub chosen: usize,
+    /// Objects.
+    pub objects: usize,
+}
+
+fn replace<T: Clone>(list: &mut Vec<T>, rows: &[T]) {
+    list.clear();
+    list.extend_from_slice(rows);
 }
 
 /// Where the next point and its event are written, over those of an earlier run.
@@ -284,6 +303,21 @@ impl Search {
         self.picks.swap(&mut log.picks);
         core::mem::swap(&mut log.chosen, &mut self.chosen);
         world.swap_first_states(&mut log.objects);
+        self.tell_ends(log, world, spun);
+    }
+
+    /// The same without what is known already: the rest is copied, since what is known may be much longer.
+    pub(crate) fn tell_rest(&self, known: Known, trace: &mut Trace, world: &World, spun: bool) {
+        let Trace { events, log, .. } = trace;
+        replace(events, &self.events.as_slice()[known.events..]);
+        replace(&mut log.picks, &self.picks.as_slice()[known.picks..]);
+        replace(&mut log.chosen, &self.chosen[known.chosen..]);
+        replace(&mut log.objects, &world.first_states()[known.objects..]);
+        self.tell_ends(log, world, spun);
+    }
+
+    /// What is known of a run only when it has ended.
+    fn tell_ends(&self, log: &mut Log, world: &World, spun: bool) {
         log.task_objects.clear();
         log.task_objects.extend(world.tasks().iter().map(|task| [task.object, task.token]));
         log.failed_at = self.failure.as_ref().map(|&(_, picks)| picks);
@@ -307,5 +341,38 @@ impl Search {
             failed_at: self.failure.as_ref().map(|&(_, picks)| picks),
             reached: self.reached(spun),
         }
+    }
+}
+
+impl<P: Policy, A: Analysis> Engine<P, A> {
+    /// As [`Engine::trace`], for a run of a search, which keeps its events itself; once for each run. The memory of the run
+    /// before is used again. The schedule is left out: a search knows its steps, and what is worth a look is run again.
+    pub fn write_search_trace(&mut self, trace: &mut Trace) {
+        self.end_rote();
+        self.search.hand_over(trace, &mut self.world, self.spin.used);
+        self.tell_tasks(trace);
+    }
+
+    /// The same without what is known already.
+    pub fn write_rest_of_search_trace(&self, known: Known, trace: &mut Trace) {
+        self.search.tell_rest(known, trace, &self.world, self.spin.used);
+        self.tell_tasks(trace);
+    }
+
+    fn tell_tasks(&self, trace: &mut Trace) {
+        let Trace { pending, names, parents, .. } = trace;
+        pending.clear();
+        pending.extend(self.pending());
+        let tasks = self.world.tasks();
+        names.clear();
+        names.extend(tasks.iter().map(|task| task.name));
+        parents.clear();
+        parents.extend(tasks.iter().map(|task| task.parent));
+    }
+
+    /// How many scheduling points a run of a search has had so far, and values that were chosen.
+    #[inline]
+    pub fn search_progress(&self) -> (usize, usize) {
+        self.search.progress()
     }
 }

@@ -147,6 +147,12 @@ impl World {
         self.push_task(None, hash::mix(0, 0), 0, SiteId::UNKNOWN);
     }
 
+    /// Makes room for so many tasks and objects.
+    pub fn reserve(&mut self, tasks: usize, objects: usize) {
+        self.tasks.reserve(tasks);
+        self.objects.reserve(objects);
+    }
+
     /// Remembers from now on what each object was when it was registered.
     pub fn remember_first_states(&mut self) {
         self.first_states.extend(self.objects.iter().map(|object| object.state.clone()));

@@ -101,18 +101,25 @@ impl Run {
     /// than that it is noted.
     #[inline(always)]
     fn just_note(&mut self, address: usize, size: usize, write: bool, site: SiteId) -> bool {
-        let simple = self.several
-            && !self.calls.wanted
-            && self.assigning.is_none()
+        // What is half an assignment is a scheduling point.
+        let simple = (self.only_notes || self.may_note(site))
             && GLANCE.calm.get() != 0
-            && !self.is_point(site)
             && self.blocks.check(address, size);
         if simple {
-            let how = How { write, atomic: false };
-            let access = Access { address, size, how, task: self.running, site, point: false };
-            self.engine.observe(|watch, world| watch.access_at_once(&access, world));
+            let task = self.running;
+            self.engine.observe(|watch, world| {
+                if !watch.notes_at_once(address, size, write, task, site) {
+                    let how = How { write, atomic: false };
+                    watch.access(&Access { address, size, how, task, site, point: false }, world);
+                }
+            });
         }
         simple
+    }
+
+    /// Whether an access from a site is only noted, where some are not.
+    fn may_note(&self, site: SiteId) -> bool {
+        self.several && !self.calls.wanted && self.assigning.is_none() && !self.is_point(site)
     }
 
     #[inline]

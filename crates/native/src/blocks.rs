@@ -148,6 +148,9 @@ impl Blocks {
             return self.check_all(address, size);
         }
         // A page without blocks is nobody's business.
+        if self.pages.knows_none(address) {
+            return true;
+        }
         self.pages.get(address).is_none_or(|page| allows(page[address % PAGE / GRANULE], upto))
     }
 

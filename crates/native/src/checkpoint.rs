@@ -8,6 +8,7 @@
 use crate::run::{Run, with};
 use crate::server;
 use alloc::vec::Vec;
+use raddle_engine::Known;
 use raddle_model::{Plan, Trace};
 use raddle_wire::report::{Recorded, Since};
 
@@ -43,17 +44,25 @@ impl Run {
     }
 }
 
+/// What the reader of a report has.
+fn known(since: &Since) -> Known {
+    let &Since { picks, chosen, objects, .. } = since;
+    Known {
+        events: since.events() as usize,
+        picks: picks as usize,
+        chosen: chosen as usize,
+        objects: objects as usize,
+    }
+}
+
 /// What a search wants to know of a run that has ended.
 pub(crate) fn report(run: &mut Run) -> Recorded {
     let mut trace = Trace::default();
-    run.engine.write_search_trace(&mut trace);
-    server::had_points(trace.log.picks.len());
-    if let Some(since) = &run.since {
-        trace.events = trace.events.split_off(since.events() as usize);
-        let log = &mut trace.log;
-        log.picks = log.picks.split_off(since.picks as usize);
-        log.chosen = log.chosen.split_off(since.chosen as usize);
-        log.objects = log.objects.split_off(since.objects as usize);
+    server::had_points(run.engine.search_progress().0);
+    match &run.since {
+        // There may be far more of it than of the rest.
+        Some(since) => run.engine.write_rest_of_search_trace(known(since), &mut trace),
+        None => run.engine.write_search_trace(&mut trace),
     }
     Recorded {
         trace,

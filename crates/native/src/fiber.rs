@@ -282,7 +282,11 @@ pub unsafe fn switch(from: *mut Fiber, to: *const Fiber) {
             "cmp cx, [rsi + 28]",
             "jne 3f",
             "4:",
+            // To write the register takes longer than to guess wrong whether it is the same one.
+            "cmp rdi, rsi",
+            "je 6f",
             "wrfsbase rdx",
+            "6:",
             "mov rsp, [rsi]",
             "jmp [rsi + 8]",
             "3:",

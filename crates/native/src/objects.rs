@@ -82,6 +82,11 @@ impl Objects {
         Some(object)
     }
 
+    /// Makes room for so many synchronization objects.
+    pub fn reserve(&mut self, objects: usize) {
+        self.sync.reserve(objects);
+    }
+
     /// From now on the address is this one.
     pub fn set_sync(&mut self, address: usize, object: ObjectId) {
         self.sync.insert(address, object);

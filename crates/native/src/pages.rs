@@ -77,6 +77,12 @@ impl<T: Zeros> Pages<T> {
         (near.start == address & !(PAGE - align)).then(|| unsafe { &mut *near.page })
     }
 
+    /// Whether it is known, since that was looked at lately, that there is nothing for the page of an address.
+    #[inline(always)]
+    pub fn knows_none(&self, address: usize) -> bool {
+        self.near_place(address).start == address & !(PAGE - 1) | ABSENT
+    }
+
     #[inline(always)]
     fn near_place(&self, address: usize) -> &Near<T> {
         // The place is that of `place`, in fewer instructions.

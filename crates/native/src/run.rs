@@ -15,6 +15,7 @@ use crate::objects::Objects;
 use crate::robust::Robust;
 use crate::sent::{self, Sent};
 use crate::site::Modules;
+use crate::straight;
 use crate::watch::Watch;
 use alloc::boxed::Box;
 use alloc::vec;
@@ -188,6 +189,9 @@ pub struct Run {
     pub(crate) choice_ahead: bool,
     // Tasks that are on the way to their first operation: the one that runs, if any, and those that made it.
     pub(crate) beginning: u32,
+    // Whether accesses are only noted: there are several tasks, and nobody wants to know who called, nor are any of
+    // them scheduling points.
+    pub(crate) only_notes: bool,
     // Whether nothing of all this is the case, nor anybody wants to know who called: see `straight.rs`.
     pub(crate) straight: bool,
     /// Destructors of thread-specific keys; none for a key that is not in use.
@@ -276,10 +280,11 @@ pub fn prepare(mut run: Run, plan: &Plan, wanted: Wanted) {
     run.look_around();
     // Where each access is a point, or its callers are wanted, each is looked at closely.
     run.engine.analysis_mut().hasty = !record && !plan.points.all_accesses;
+    // What is told of other runs is how many decisions they took.
+    run.engine.only_count_decisions(!record);
     run.engine.begin(plan, record);
     run.engine.tolerate_laps(LAPS);
-    run.engine.analysis_mut().shadow.reserve();
-    run.blocks.reserve();
+    run.reserve();
     // SAFETY: nothing of the run before is in use any more.
     unsafe { *RUN.0.get() = Some(run) };
 }
@@ -295,6 +300,14 @@ pub fn begin() {
 
 /// The task does `op` when its turn has come. Says how that ended.
 pub fn arrive(op: Op) -> Outcome {
+    match with(|run| run.straight_turn(op)) {
+        Some(next) => straight::go(next, op),
+        None => arrive_with_care(op),
+    }
+}
+
+#[inline(never)]
+fn arrive_with_care(op: Op) -> Outcome {
     deferred::handle();
     if with(|run| run.calls.wanted || run.calls.told) {
         calls::arrival(op.site);
@@ -405,6 +418,7 @@ impl Run {
             several: false,
             choice_ahead: false,
             beginning: 0,
+            only_notes: false,
             straight: true,
             keys: Vec::new(),
             futexes: Queue::default(),
@@ -539,21 +553,6 @@ impl Run {
     pub fn word(&mut self, address: usize, site: SiteId, state: State) -> ObjectId {
         let world = self.engine.world_mut();
         self.objects.word(address, || world.create(state, site))
-    }
-
-    /// Whether an address lies on the stack of a thread that the program has made.
-    pub fn on_stack(&self, address: usize) -> bool {
-        self.threads.iter().skip(1).any(|thread| {
-            let (start, end) = thread.fiber.stack_range();
-            (start..end).contains(&address)
-        })
-    }
-
-    /// Whether this is part of the running thread's stack, as far as that is in use; unknown for main.
-    pub fn is_in_use(&self, address: usize, size: usize) -> bool {
-        let here = (&raw const address) as usize;
-        let (start, end) = self.threads[self.running.index()].fiber.stack_range();
-        start <= here && here < address && address.checked_add(size).is_some_and(|upto| upto <= end)
     }
 
     /// A number that looks random, and is the same in every run in which the task has come as far.

@@ -2,15 +2,44 @@
 //! so that a step asks in a few instructions what `run::arrive` looks at one by one.
 
 use crate::deferred;
-use crate::run::{GLANCE, Run};
+use crate::run::{GLANCE, Run, arrive, with};
+use crate::sent;
 use raddle_engine::Next;
-use raddle_model::{Plain, TaskId};
+use raddle_model::{Kind, Op, Outcome, Plain, TaskId};
+
+/// Lets whoever is next go on, and says how `op` ended when it is the running task's turn. Whether that is the same is
+/// chance, so nothing branches on it.
+#[inline(always)]
+pub(crate) fn go(next: Next, op: Op) -> Outcome {
+    let (me, way) = with(|run| (run.running, run.hand_over(next)));
+    let Some(way) = way else { crate::end::over() };
+    way.go();
+    let outcome = with(|run| run.engine.outcome(me));
+    // As in `run::arrive`: others have gone on in between.
+    if with(|run| !run.sent.is_empty()) && next != Next::Run(me) && sent::handle() && op.kind != Kind::Wake {
+        return arrive(op);
+    }
+    outcome
+}
 
 impl Run {
     /// Finds out whether tasks may go straight to the engine.
     pub(crate) fn look_around(&mut self) {
         let calls = self.calls.wanted || self.calls.told;
         self.straight = !self.choice_ahead && self.beginning == 0 && !calls;
+        let points = self.points.all_accesses || !self.points.accesses.is_empty();
+        self.only_notes = self.several && !calls && !points;
+    }
+
+    /// Makes room for what most runs need, so that it need not grow in each of them.
+    pub(crate) fn reserve(&mut self) {
+        const TASKS: usize = 8;
+        const OBJECTS: usize = 24;
+        self.engine.reserve(TASKS, OBJECTS);
+        self.engine.analysis_mut().reserve(TASKS, OBJECTS);
+        self.objects.reserve(OBJECTS - TASKS);
+        self.threads.reserve(TASKS);
+        self.blocks.reserve();
     }
 
     /// The task has come to its first operation, if it has not been told before. Whom to go on with then.
@@ -33,6 +62,18 @@ impl Run {
         crate::server::beat(me, plain.site);
         GLANCE.rest();
         Some(self.engine.arrive_blindly(me, plain))
+    }
+
+    /// The running task comes to any operation: who goes on. None, and nothing has happened, if it is not as simple.
+    #[inline(always)]
+    pub(crate) fn straight_turn(&mut self, op: Op) -> Option<Next> {
+        if !self.is_straight() || !self.engine.is_point(&op) {
+            return None;
+        }
+        let me = self.running;
+        crate::server::beat(me, op.site);
+        GLANCE.rest();
+        Some(self.engine.arrive(me, op))
     }
 
     /// The running task gives back what it holds, and goes on. False, and nothing has happened, if it is not as simple.

@@ -23,6 +23,21 @@ unsafe extern "C" {
 }
 
 impl Run {
+    /// Whether an address lies on the stack of a thread that the program has made.
+    pub fn on_stack(&self, address: usize) -> bool {
+        self.threads.iter().skip(1).any(|thread| {
+            let (start, end) = thread.fiber.stack_range();
+            (start..end).contains(&address)
+        })
+    }
+
+    /// Whether this is part of the running thread's stack, as far as that is in use; unknown for main.
+    pub fn is_in_use(&self, address: usize, size: usize) -> bool {
+        let here = (&raw const address) as usize;
+        let (start, end) = self.threads[self.running.index()].fiber.stack_range();
+        start <= here && here < address && address.checked_add(size).is_some_and(|upto| upto <= end)
+    }
+
     fn stack(&mut self, size: usize) -> Option<Stack> {
         self.bury_detached();
         let libc = libc::get();

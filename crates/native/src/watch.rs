@@ -1,6 +1,6 @@
 //! What is watched in every run of a native program.
 
-use crate::shadow::{Access, Findings, How, Record, Shadow};
+use crate::shadow::{Access, Findings, How, Key, Record, Shadow};
 use crate::sharing::Sharing;
 use alloc::format;
 use alloc::string::String;
@@ -84,6 +84,13 @@ impl Watch {
         }
     }
 
+    /// Makes room for so many tasks and objects.
+    pub fn reserve(&mut self, tasks: usize, objects: usize) {
+        self.fingerprint.reserve(objects);
+        self.clocks.reserve(tasks, objects);
+        self.shadow.reserve();
+    }
+
     #[cold]
     fn settle(&mut self, world: &World) {
         if let Some(event) = self.unsettled.take() {
@@ -103,12 +110,6 @@ impl Watch {
     /// An access to memory, plain or atomic.
     #[inline(never)]
     pub fn access(&mut self, access: &Access, world: &World) {
-        self.access_at_once(access, world);
-    }
-
-    /// The same, as part of whoever calls it: what it is told then travels in registers.
-    #[inline(always)]
-    pub(crate) fn access_at_once(&mut self, access: &Access, world: &World) {
         if self.unsettled.is_some() {
             self.settle(world);
         }
@@ -126,6 +127,36 @@ impl Watch {
         if let Some(sharing) = &mut self.sharing {
             sharing.access(access);
         }
+    }
+
+    /// The same for a plain access that is no scheduling point, where few tasks access what has been accessed before: as part
+    /// of whoever calls it, so that what it is told travels in registers. False, and nothing has happened, if it is not
+    /// as simple.
+    #[inline(always)]
+    pub(crate) fn notes_at_once(
+        &mut self,
+        address: usize,
+        size: usize,
+        write: bool,
+        task: TaskId,
+        site: SiteId,
+    ) -> bool {
+        if self.unsettled.is_some() || self.sharing.is_some() {
+            return false;
+        }
+        let Some((heard, time)) = self.clocks.heard_by_few(task) else { return false };
+        let how = How { write, atomic: false };
+        let key = Key::of(task, time);
+        if !self.shadow.notes_near(address, size, how, key, site, heard, &mut self.found) {
+            return false;
+        }
+        if self.hasty {
+            self.shadow.stays(task, time);
+        }
+        if !self.found.races.is_empty() {
+            self.report(&Access { address, size, how, task, site, point: false });
+        }
+        true
     }
 
     #[cold]

@@ -18,8 +18,10 @@ pub struct Stepwise {
     plan: Steps,
     // What stands for the steps between two runs.
     none: Arc<Vec<Step>>,
-    // The step that the run is in; the first begins with the run.
+    // The step of the plan that the run is in; the first begins with the run, or where it went on from.
     position: usize,
+    // Steps that were taken before the plan's first.
+    before: usize,
     // Choices made in it.
     choices: usize,
     // Who sleeps; none until the steps have been taken.
@@ -41,6 +43,7 @@ impl Stepwise {
             plan,
             none: Arc::default(),
             position: 0,
+            before: 0,
             choices: 0,
             asleep: None,
             quiet: false,
@@ -61,20 +64,19 @@ impl Stepwise {
     }
 
     /// Goes on with another plan from where it is. The steps up to here are those of both; `rest` has what comes
-    /// then.
+    /// then. What was taken is left out: there may be so much of it that to write it down takes longer than the rest.
     pub(crate) fn go_on(&mut self, mut rest: Steps, seed: u64) {
-        let (position, choices) = (self.position, self.choices);
-        // Quiet steps were in no plan, and nobody looks at them again.
-        let steps = Arc::make_mut(&mut self.plan.steps);
-        steps.resize_with(position + 1, Step::default);
-        steps.append(Arc::make_mut(&mut rest.steps));
-        self.plan = Steps { steps: core::mem::take(&mut self.plan.steps), ..rest };
+        let (before, choices) = (self.before + self.position, self.choices);
+        // A quiet step was in no plan.
+        let here = self.plan.steps.get(self.position).cloned().unwrap_or_default();
+        Arc::make_mut(&mut rest.steps).insert(0, here);
+        self.plan = rest;
         self.restart(seed);
-        (self.position, self.choices) = (position, choices);
+        (self.before, self.choices) = (before, choices);
     }
 
     fn diverged(&self, expected: String, found: String) -> Box<Divergence> {
-        Box::new(Divergence { step: 0, decision: self.position, expected, found })
+        Box::new(Divergence { step: 0, decision: self.before + self.position, expected, found })
     }
 
     #[cold]
@@ -202,7 +204,7 @@ impl Policy for Stepwise {
     fn restart(&mut self, seed: u64) {
         self.rng.reseed(seed);
         self.dice = dice(seed);
-        self.position = 0;
+        (self.position, self.before) = (0, 0);
         self.choices = 0;
         self.asleep = None;
         self.quiet = false;

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use raddle_model::TaskId;
 
 /// Columns that are joined at a time.
-const LANES: usize = 8;
+pub(crate) const LANES: usize = 8;
 
 /// A point in the life of a task: its events between two releases have the same epoch, since
 /// nobody else can tell them apart.
@@ -80,6 +80,12 @@ impl Bank {
         }
     }
 
+    /// Makes room for so many rows of few tasks.
+    pub(crate) fn reserve(&mut self, rows: usize) {
+        self.times.reserve(rows * LANES);
+        self.free.reserve(rows);
+    }
+
     /// A row of zeros.
     pub(crate) fn take(&mut self) -> Row {
         if let Some(row) = self.free.pop() {
@@ -109,6 +115,12 @@ impl Bank {
     pub(crate) fn row(&self, row: Row) -> &[i32] {
         let at = row.0 as usize * self.stride;
         &self.times[at..at + self.stride]
+    }
+
+    /// The same where rows are one group of lanes.
+    #[inline(always)]
+    pub(crate) fn narrow_row(&self, row: Row) -> Option<&[i32; LANES]> {
+        if self.is_narrow() { self.times.as_chunks().0.get(row.0 as usize) } else { None }
     }
 
     #[inline]

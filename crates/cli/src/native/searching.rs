@@ -42,7 +42,8 @@ pub(super) fn search(
             match ask {
                 Ask::Run(plan) => {
                     let number = numbers.start;
-                    target.ask(&mut servers[worker], worker, &plan, number)?;
+                    let shared = search.shared_steps(worker);
+                    target.ask(&mut servers[worker], worker, (&plan, shared), number)?;
                     numbers.start += 1;
                     busy.push_back(UnderWay { worker, plan, number });
                 }

@@ -173,7 +173,7 @@ fn end(how: End) {
 }
 
 /// Most runs between two scans.
-const BATCH_MAX: u32 = 128;
+const BATCH_MAX: u32 = 512;
 
 /// The other side. Not after every run are all pages looked at: those that were written before are put back, and some
 /// runs later a scan shows whether that was all. If not, what was not put back may have changed the runs in between, and

@@ -9,10 +9,11 @@ use crate::pages::PAGE;
 use core::arch::asm;
 use core::arch::x86_64::{
     __m128i, _mm_and_si128, _mm_andnot_si128, _mm_castsi128_ps, _mm_cmpeq_epi32, _mm_cmpgt_epi32,
-    _mm_cvtsi64_si128, _mm_load_si128, _mm_movemask_epi8, _mm_movemask_ps, _mm_or_si128, _mm_set1_epi32,
-    _mm_setr_epi32, _mm_setzero_si128, _mm_unpackhi_epi64, _mm_unpacklo_epi32, _mm_unpacklo_epi64,
+    _mm_cvtsi32_si128, _mm_cvtsi64_si128, _mm_load_si128, _mm_movemask_epi8, _mm_movemask_ps, _mm_or_si128,
+    _mm_set1_epi32, _mm_setr_epi32, _mm_setzero_si128, _mm_shuffle_epi32, _mm_store_si128,
+    _mm_unpackhi_epi32, _mm_unpackhi_epi64, _mm_unpacklo_epi32, _mm_unpacklo_epi64,
 };
-use raddle_analysis::clocks::{Clocks, Epoch};
+use raddle_analysis::clocks::{Clocks, Epoch, FEW};
 use raddle_model::{SiteId, TaskId};
 
 /// Bytes that a cell is about.
@@ -25,14 +26,14 @@ const WHO: u64 = 0xffff << 16;
 
 /// One access: when (32 bits, 0 if there is none), by whom (16), to which bytes (8), how (8).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Key(u64);
+pub(crate) struct Key(u64);
 
 impl Key {
     const NONE: Key = Key(0);
 
     /// Accesses of a task at a time of its clock.
     #[inline(always)]
-    pub(super) fn of(task: TaskId, time: i32) -> u64 {
+    pub(crate) fn of(task: TaskId, time: i32) -> u64 {
         (time as u32 as u64) << 32 | u64::from(task.0 as u16) << 16
     }
 
@@ -93,6 +94,8 @@ struct Standing {
     late: u32,
     /// It says the same already, or more: whatever races with the access races with it, too.
     known: u32,
+    /// `gone` again, as lanes.
+    gone_lanes: __m128i,
 }
 
 /// The bit of a kept site that says that it is a scheduling point in this plan. Accesses from there are announced
@@ -254,7 +257,12 @@ impl Cell {
         findings: &mut Findings,
     ) -> bool {
         let home = Key::home(offset);
-        let standing = self.compare(key, heard);
+        // What is as long as is known beforehand needs no look whether it is long enough.
+        let up_to = match <&[i32; FEW]>::try_from(heard) {
+            Ok(few) => self.keys.map(|old| few[old.task().index() % FEW]),
+            Err(_) => self.keys.map(|old| heard[old.task().index()]),
+        };
+        let standing = self.compare(key, up_to);
         if standing.known != 0 && self.knows(site) {
             // Whatever races with this access races with that one, too.
             self.swap(standing.known.trailing_zeros() as usize % RECORDS, home);
@@ -264,14 +272,62 @@ impl Cell {
         if standing.late != 0 || room == 0 || self.is_racy() {
             return self.place(key, home, site, heard, thrown_out, findings);
         }
-        self.follow(key, home, site, standing.gone, room.trailing_zeros() as usize % RECORDS);
+        self.follow(key, home, site, &standing);
         false
     }
 
     /// All records that meet the access went before it, and there is room for another: that is what becomes of what tasks do
     /// in turn, each of them once it has heard of the others. What [`Cell::place`] would do, with fewer questions.
     #[inline(always)]
-    fn follow(&mut self, key: Key, home: usize, site: SiteId, mut gone: u32, room: usize) {
+    fn follow(&mut self, key: Key, home: usize, site: SiteId, standing: &Standing) {
+        let room = (standing.free | standing.gone).trailing_zeros() as usize % RECORDS;
+        if !self.forget(standing.gone_lanes, site) {
+            self.forget_and_keep(standing.gone, home, site);
+        }
+        // What is at home makes room; if that is the room itself, nothing is lost. How often it is is chance.
+        self.keys[room] = self.keys[home];
+        self.sites[room] = self.sites[home];
+        self.keys[home] = key;
+        self.sites[home] = site;
+    }
+
+    /// Takes away records, none or some, which is chance: nothing branches on it. False, and nothing has happened, if one has
+    /// a site that must be kept.
+    #[inline(always)]
+    fn forget(&mut self, gone: __m128i, site: SiteId) -> bool {
+        // SAFETY: these instructions are part of the architecture; keys and sites are aligned as the cell is.
+        unsafe {
+            // As with keys: each was written by itself.
+            let [a, b, c, d] = [0, 1, 2, 3].map(|at| _mm_cvtsi32_si128(self.sites[at].0 as i32));
+            let sites = _mm_unpacklo_epi64(_mm_unpacklo_epi32(a, b), _mm_unpacklo_epi32(c, d));
+            let kept = _mm_load_si128(self.sites.as_ptr().add(RECORDS).cast());
+            let are = |others: __m128i| _mm_cmpeq_epi32(sites, others);
+            // Each with each.
+            let [straight, by_one, by_two, by_three] = [
+                are(kept),
+                are(_mm_shuffle_epi32::<0b00_11_10_01>(kept)),
+                are(_mm_shuffle_epi32::<0b01_00_11_10>(kept)),
+                are(_mm_shuffle_epi32::<0b10_01_00_11>(kept)),
+            ];
+            let kept = _mm_or_si128(_mm_or_si128(straight, by_one), _mm_or_si128(by_two, by_three));
+            let other = _mm_or_si128(are(_mm_set1_epi32(site.0 as i32)), are(_mm_setzero_si128()));
+            let lost = _mm_andnot_si128(_mm_or_si128(kept, other), gone);
+            if _mm_movemask_ps(_mm_castsi128_ps(lost)) != 0 {
+                return false;
+            }
+            _mm_store_si128(self.sites.as_mut_ptr().cast(), _mm_andnot_si128(gone, sites));
+            let [a, b, c, d] = self.keys.map(|old| _mm_cvtsi64_si128(old.0 as i64));
+            let keys = self.keys.as_mut_ptr().cast::<__m128i>();
+            let (low, high) = (_mm_unpacklo_epi32(gone, gone), _mm_unpackhi_epi32(gone, gone));
+            _mm_store_si128(keys, _mm_andnot_si128(low, _mm_unpacklo_epi64(a, b)));
+            _mm_store_si128(keys.add(1), _mm_andnot_si128(high, _mm_unpacklo_epi64(c, d)));
+        }
+        true
+    }
+
+    /// The same one by one, where there are sites to be kept.
+    #[inline(never)]
+    fn forget_and_keep(&mut self, mut gone: u32, home: usize, site: SiteId) {
         while gone != 0 {
             let at = gone.trailing_zeros() as usize % RECORDS;
             gone &= gone - 1;
@@ -282,20 +338,12 @@ impl Cell {
             self.keys[at] = Key::NONE;
             self.sites[at] = SiteId::UNKNOWN;
         }
-        // What is at home makes room. Nothing that was just written is read again: that would take long.
-        if room != home {
-            self.keys[room] = self.keys[home];
-            self.sites[room] = self.sites[home];
-        }
-        self.keys[home] = key;
-        self.sites[home] = site;
     }
 
-    /// How all records stand to an access. Which of them meet it is chance, so nothing branches on that: the four are
+    /// How all records stand to an access of one who has heard of their tasks up to these times. Which of them meet it is chance, so nothing branches on that: the four are
     /// looked at side by side.
     #[inline(always)]
-    fn compare(&self, key: Key, heard: &[i32]) -> Standing {
-        let up_to = self.keys.map(|old| heard[old.task().index()]);
+    fn compare(&self, key: Key, up_to: [i32; RECORDS]) -> Standing {
         // SAFETY: these instructions are part of the architecture, and touch no memory.
         unsafe {
             let all = |bits: u64| _mm_set1_epi32(bits as u32 as i32);
@@ -317,10 +365,12 @@ impl Cell {
             let known = _mm_and_si128(_mm_and_si128(same_task, same_time), is_covering);
             let replaced = _mm_or_si128(same_task, all(0u64.wrapping_sub(key.0 & WRITE)));
             let apart = none(_mm_and_si128(lows, low), MASK);
+            let gone_lanes = _mm_andnot_si128(apart, _mm_and_si128(replaced, is_covered));
             let bits = |lanes: __m128i| _mm_movemask_ps(_mm_castsi128_ps(lanes)) as u32;
             Standing {
                 free: bits(none(lows, u64::MAX)),
-                gone: bits(_mm_andnot_si128(apart, _mm_and_si128(replaced, is_covered))),
+                gone: bits(gone_lanes),
+                gone_lanes,
                 late: bits(_mm_andnot_si128(apart, late)),
                 known: bits(known),
             }
@@ -415,7 +465,9 @@ mod tests {
             let mut rng = Rng::new(seed);
             let mut draw = |below: usize| rng.below(below as u32) as usize;
             let mut cell = Cell::NOTHING;
-            let mut heard = [[1i32; 3]; 3];
+            // As many as are few, and as many as there are.
+            let width = if seed % 2 == 0 { FEW } else { 3 };
+            let mut heard = [[1i32; FEW]; 3];
             for step in 0..40 {
                 let task = draw(3);
                 match draw(3) {
@@ -430,10 +482,10 @@ mod tests {
                         let how = How { write: draw(2) == 0, atomic: draw(4) == 0 };
                         let size = 1usize << draw(4);
                         let offset = draw(GRANULE / size) * size;
-                        let heard = &heard[task];
+                        let heard = &heard[task][..width];
                         let key = Key::new(Key::of(TaskId(task as u32), heard[task]), offset, size, how);
                         let site = SiteId(1 + draw(6) as u32);
-                        let standing = cell.compare(key, heard);
+                        let standing = cell.compare(key, cell.keys.map(|old| heard[old.task().index()]));
                         let mut other = cell;
                         let mut findings = [(); 2].map(|()| Findings::default());
                         let [one, two] = &mut findings;

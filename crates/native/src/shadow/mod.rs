@@ -23,7 +23,8 @@ mod tests;
 
 use crate::pages::{PAGE, Pages, Zeros};
 use alloc::vec::Vec;
-use cell::{Cell, GRANULE, Key, POINT};
+pub(crate) use cell::Key;
+use cell::{Cell, GRANULE, POINT};
 use even::{CELLS, Even};
 use raddle_analysis::clocks::{Clocks, Epoch};
 use raddle_model::{SiteId, TaskId};
@@ -255,28 +256,46 @@ impl Shadow {
     /// Notes an access at a time of its task's clock, and tells of the records that nothing orders before it.
     #[inline(always)]
     pub fn access(&mut self, access: &Access, time: i32, clocks: &Clocks, findings: &mut Findings) {
-        let Access { address, size, how, task, .. } = *access;
-        let offset = address % GRANULE;
-        // A page that has cells of its own is not even.
-        if size > 0
-            && offset + size <= GRANULE
-            && let Some(page) = self.pages.get(address)
-        {
-            let cell = &mut page.0[address % PAGE / GRANULE];
-            let key = Key::new(Key::of(task, time), offset, size, how);
-            match self.afterwards {
-                Afterwards::Nothing => cell.claim(),
-                Afterwards::Cleared if cell.begin(key, offset, access.kept_site()) => {
-                    return self.used.push(cell);
-                }
-                _ => {}
-            }
-            let full =
-                cell.note(key, offset, access.kept_site(), clocks.heard(task), self.thrown_out, findings);
-            self.thrown_out += usize::from(full);
-            return;
+        let &Access { address, size, how, task, .. } = access;
+        let (now, site, heard) = (Key::of(task, time), access.kept_site(), clocks.heard(task));
+        if !self.notes_near(address, size, how, now, site, heard, findings) {
+            self.access_far(access, time, clocks, findings);
         }
-        self.access_far(access, time, clocks, findings);
+    }
+
+    /// The same for an access to a few bytes in a page that was accessed lately, by a task that has heard so much of each.
+    /// False, and nothing has happened, if it is not such a one.
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "they travel in registers")]
+    pub(crate) fn notes_near(
+        &mut self,
+        address: usize,
+        size: usize,
+        how: How,
+        now: u64,
+        site: SiteId,
+        heard: &[i32],
+        findings: &mut Findings,
+    ) -> bool {
+        let offset = address % GRANULE;
+        if size == 0 || offset + size > GRANULE {
+            return false;
+        }
+        // A page that has cells of its own is not even.
+        let Some(page) = self.pages.near_mut(address, 1) else { return false };
+        let cell = &mut page.0[address % PAGE / GRANULE];
+        let key = Key::new(now, offset, size, how);
+        match self.afterwards {
+            Afterwards::Nothing => cell.claim(),
+            Afterwards::Cleared if cell.begin(key, offset, site) => {
+                self.used.push(cell);
+                return true;
+            }
+            _ => {}
+        }
+        let full = cell.note(key, offset, site, heard, self.thrown_out, findings);
+        self.thrown_out += usize::from(full);
+        true
     }
 
     #[inline(never)]
