@@ -357,15 +357,22 @@ fn differs_once(round: Round) -> impl Fn() + Send + Sync + 'static {
     }
 }
 
+/// Where it is called is where either operation is done.
+#[track_caller]
+fn add_or_load(atomic: &AtomicU64, load: bool) -> u64 {
+    if load { atomic.load(SeqCst) } else { atomic.fetch_add(1, SeqCst) }
+}
+
 /// What is compared of each call is compared in each: an operation that differs in one thing from the one before is another.
 #[test]
 fn a_run_strays_with_its_object_its_site_or_its_kind() {
-    let rounds: [Round; 4] = [
+    let rounds: [Round; 5] = [
         |atomics, _, other| _ = atomics[usize::from(other)].fetch_add(1, SeqCst),
         |atomics, _, other| {
             let adds: [fn(&AtomicU64) -> u64; 2] = [|x| x.fetch_add(1, SeqCst), |x| x.fetch_add(1, SeqCst)];
             adds[usize::from(other)](&atomics[0]);
         },
+        |atomics, _, other| _ = add_or_load(&atomics[0], other),
         // Taken again where it would be given back, by its holder.
         |_, mutex, other| {
             (0..1 + u8::from(other)).for_each(|_| {

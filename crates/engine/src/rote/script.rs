@@ -291,8 +291,11 @@ impl Rote {
         let name = |pick: usize| trace.names[trace.events[trace.log.picks[pick].event as usize].task.index()];
         let same =
             |pick: &usize| steps.get(*pick).is_some_and(|step| step.task == name(*pick) && !chooses(step));
+        // What the last of these steps chose, it chose after the state was kept.
+        let last =
+            |pick: usize| pick + 1 == kept && steps.get(pick).is_some_and(|step| step.task == name(pick));
         debug_assert!(
-            (0..known).all(|pick| same(&pick)),
+            (0..known).all(|pick| same(&pick) || last(pick)),
             "raddle bug: not all steps are shared that should be"
         );
         let common = known + (known..kept).take_while(same).count();
