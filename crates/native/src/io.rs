@@ -44,10 +44,17 @@ pub struct Waiters {
     families: Vec<&'static str>,
 }
 
+impl Waiters {
+    /// Which files it is made with, if the run has made it.
+    fn family(&self, fd: i32) -> Option<usize> {
+        self.ours.iter().find(|(ours, _)| *ours == fd).map(|(_, family)| *family)
+    }
+}
+
 impl Run {
     /// The object of an open file; those that others have made share one.
     fn file(&mut self, fd: i32, site: SiteId) -> ObjectId {
-        let family = self.waiters.ours.iter().find(|(ours, _)| *ours == fd).map_or(0, |(_, family)| *family);
+        let family = self.waiters.family(fd).unwrap_or(0);
         let noun = match family {
             0 => "file",
             NETWORK => "socket",
@@ -88,9 +95,12 @@ pub fn joined(fd: i32, family: usize) {
 /// From now on two files are connected, and with them all that are connected with either.
 pub fn unite(a: i32, b: i32) {
     with(|run| {
-        let ours = &mut run.waiters.ours;
-        let family = |fd: i32| ours.iter().find(|(ours, _)| *ours == fd).map(|(_, family)| *family);
-        if let (Some(to), Some(from)) = (family(a), family(b)) {
+        if let (Some(to), Some(from)) = (run.waiters.family(a), run.waiters.family(b))
+            && to != from
+        {
+            // Whoever has come to the one before does not know that it is the other.
+            run.hides(Hidden::FILES);
+            let ours = &mut run.waiters.ours;
             ours.iter_mut().filter(|(_, family)| *family == from).for_each(|(_, family)| *family = to);
         }
     });
@@ -164,8 +174,16 @@ impl Run {
     }
 }
 
-/// The running task comes to all of these files. None if it is cancelled.
+/// The running task comes to all of these files, one after the other: what is done to one of them while it is at the next
+/// has no order. None if it is cancelled.
 fn come_to(polls: &[Poll], number: usize, site: SiteId) -> Option<()> {
+    with(|run| {
+        let mut families = polls.iter().map(|poll| run.waiters.family(poll.fd));
+        let first = families.next();
+        if families.any(|family| Some(family) != first) {
+            run.hides(Hidden::FILES);
+        }
+    });
     for poll in polls.iter().filter(|poll| poll.fd >= 0) {
         cancel::point(with(|run| run.call(poll.fd, number, site)))?;
     }

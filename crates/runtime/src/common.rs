@@ -177,27 +177,31 @@ fn moves_third(_: usize, _: usize, file: usize) {
 
 noted! {
     reads_environment => raddle_weak_getenv raddle_weak_secure_getenv;
-    writes_environment => raddle_weak_setenv raddle_weak_unsetenv raddle_weak_putenv raddle_weak_clearenv;
+    writes_environment => raddle_weak_setenv raddle_weak_unsetenv raddle_weak_putenv
+        raddle_weak_clearenv;
     reads_directory => raddle_weak_getcwd;
     writes_directory => raddle_weak_chdir raddle_weak_fchdir;
-    draws => raddle_weak_rand raddle_weak_srand raddle_weak_random raddle_weak_srandom raddle_weak_drand48
-        raddle_weak_lrand48 raddle_weak_mrand48 raddle_weak_srand48;
+    draws => raddle_weak_rand raddle_weak_srand raddle_weak_random raddle_weak_srandom
+        raddle_weak_drand48 raddle_weak_lrand48 raddle_weak_mrand48 raddle_weak_srand48;
     cuts => raddle_weak_strtok;
     reckons => raddle_weak_localtime raddle_weak_gmtime raddle_weak_asctime raddle_weak_ctime;
     sets_locale => raddle_weak_setlocale;
     sets_mask => raddle_weak_umask;
-    looks_up => raddle_weak_access raddle_weak_faccessat raddle_weak_stat raddle_weak_lstat raddle_weak_fstatat
-        raddle_weak_stat64 raddle_weak_lstat64 raddle_weak_fstatat64 raddle_weak_statx raddle_weak_opendir
-        raddle_weak_readlink raddle_weak_realpath;
+    looks_up => raddle_weak_access raddle_weak_faccessat raddle_weak_stat raddle_weak_lstat
+        raddle_weak_fstatat raddle_weak_stat64 raddle_weak_lstat64 raddle_weak_fstatat64
+        raddle_weak_statx raddle_weak_opendir raddle_weak_readlink raddle_weak_realpath;
     changes_names => raddle_weak_unlink raddle_weak_unlinkat raddle_weak_rename raddle_weak_renameat
         raddle_weak_mkdir raddle_weak_mkdirat raddle_weak_rmdir raddle_weak_link raddle_weak_symlink
-        raddle_weak_truncate raddle_weak_truncate64 raddle_weak_chmod raddle_weak_remove raddle_weak_mkfifo raddle_weak_mkdtemp;
-    makes => raddle_weak_creat raddle_weak_creat64 raddle_weak_mkstemp raddle_weak_mkstemp64 raddle_weak_tmpfile raddle_weak_tmpfile64;
+        raddle_weak_truncate raddle_weak_truncate64 raddle_weak_chmod raddle_weak_remove
+        raddle_weak_mkfifo raddle_weak_mkdtemp;
+    makes => raddle_weak_creat raddle_weak_creat64 raddle_weak_mkstemp raddle_weak_mkstemp64
+        raddle_weak_tmpfile raddle_weak_tmpfile64;
     opens => raddle_weak_open raddle_weak_open64;
     opens_at => raddle_weak_openat raddle_weak_openat64;
     opens_stream => raddle_weak_fopen raddle_weak_fopen64;
-    moves => raddle_weak_lseek raddle_weak_lseek64 raddle_weak_ftruncate raddle_weak_ftruncate64 raddle_weak_pread
-        raddle_weak_pread64 raddle_weak_pwrite raddle_weak_pwrite64 raddle_weak_fseek raddle_weak_fseeko raddle_weak_fseeko64 raddle_weak_ftello64
+    moves => raddle_weak_lseek raddle_weak_lseek64 raddle_weak_ftruncate raddle_weak_ftruncate64
+        raddle_weak_pread raddle_weak_pread64 raddle_weak_pwrite raddle_weak_pwrite64
+        raddle_weak_fseek raddle_weak_fseeko raddle_weak_fseeko64 raddle_weak_ftello64
         raddle_weak_ftell raddle_weak_ftello raddle_weak_rewind;
     closes => raddle_weak_fclose;
     moves_second => raddle_weak_ungetc;

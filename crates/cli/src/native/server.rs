@@ -129,6 +129,9 @@ struct Asked {
     flags: u32,
 }
 
+/// What a run has written to standard output and to standard error.
+type Written = [Vec<u8>; 2];
+
 /// How long a word is waited for.
 #[derive(Clone, Copy)]
 enum Patience {
@@ -320,7 +323,7 @@ impl Server {
     }
 
     /// A run in full: what it tells, and what it has written. None if it is time to end before that, and it has had some.
-    pub(super) fn record(&mut self, plan: &Plan) -> Result<Option<(Reply, [Vec<u8>; 2])>, TargetError> {
+    pub(super) fn record(&mut self, plan: &Plan) -> Result<Option<(Reply, Written)>, TargetError> {
         self.send(request::RECORD, plan::encode(plan), 0..1, Isolation::Fork.flags())?;
         let Some(reply) = self.hear(Patience::UntilDue(Instant::now() + RECORD))? else { return Ok(None) };
         let output = self.output();
@@ -458,7 +461,7 @@ impl Server {
     }
 
     /// What the last run wrote to standard output and to standard error.
-    pub(super) fn output(&self) -> [Vec<u8>; 2] {
+    pub(super) fn output(&self) -> Written {
         [&self.process.stdout, &self.process.stderr].map(written)
     }
 }

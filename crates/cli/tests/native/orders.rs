@@ -30,6 +30,7 @@ const PROGRAMS: &[(&str, Option<&str>)] = &[
     ("pipe_order", None),
     ("pipe_poll", None),
     ("pipe_close", None),
+    ("pipe_several", Some(FILES)),
     ("futex_limit", None),
     ("semaphore_limit", None),
     ("join_try", None),

@@ -251,6 +251,18 @@ static int pipe_poll(void) {
     end(1);
     return at_once + 2 * in_time;
 }
+static int both[2][2];
+static void *writes_one(void *number) {
+    return (void *)write(both[*(int *)number][1], "x", 1);
+}
+static int pipe_several(void) {
+    if (pipe(both[0]) || pipe(both[1])) return 1;
+    begin(2, writes_one);
+    struct pollfd wanted[2] = {{both[0][0], POLLIN, 0}, {both[1][0], POLLIN, 0}};
+    int ready = poll(wanted, 2, -1);
+    end(2);
+    return ready + 4 * !!wanted[0].revents + 8 * !!wanted[1].revents;
+}
 static void *writes_late(void *unused) {
     got[0] = write(ends[1], "x", 1);
     return unused;
@@ -429,6 +441,7 @@ static const struct {
     PROGRAM(pipe_order),     PROGRAM(pipe_poll),       PROGRAM(pipe_close),       PROGRAM(futex_limit),    PROGRAM(semaphore_limit),
     PROGRAM(join_try),       PROGRAM(file_names),      PROGRAM(file_position),    PROGRAM(stream_order),   PROGRAM(file_numbers),
     PROGRAM(key_numbers),    PROGRAM(environment),     PROGRAM(random_numbers),   PROGRAM(thread_name),    PROGRAM(nothing_hidden),
+    PROGRAM(pipe_several),
 };
 
 int main(int count, char **arguments) {
