@@ -8,7 +8,7 @@ use crate::tree::Tree;
 use raddle_model::plan::Step;
 use raddle_model::{Plan, Trace, Verdict};
 use raddle_wire::Unpack;
-use raddle_wire::journal::{Entry, Take};
+use raddle_wire::journal::{Entry, State, Take};
 
 /// All interleavings.
 #[derive(Clone, Default, Debug)]
@@ -55,8 +55,8 @@ impl Search for Dfs {
         Some(self.tree.save(entry, all))
     }
 
-    fn load(&mut self, parts: &[Vec<u8>], rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
-        self.tree.load(parts, rest)
+    fn load(&mut self, state: &State, rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
+        self.tree.load(&state.parts, rest)
     }
 
     fn restart(&mut self) {

@@ -29,7 +29,7 @@ use crate::systematic::{Next, Request, Search};
 use raddle_model::plan::Step;
 use raddle_model::{Op, Plan, TaskId, Trace, Verdict};
 use raddle_wire::Unpack;
-use raddle_wire::journal::{Entry, Put, Take};
+use raddle_wire::journal::{Entry, Put, State, Take};
 
 /// Who has a say in where the search goes back to.
 pub trait Guide: Clone + Send + 'static {
@@ -335,9 +335,9 @@ impl<G: Guide> Search for Dpor<G> {
         Some(self.forest.save(entry, all))
     }
 
-    fn load(&mut self, parts: &[Vec<u8>], rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
+    fn load(&mut self, state: &State, rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
         self.blocked = rest.number()?;
-        let (forest, last) = Forest::load(parts, rest)?;
+        let (forest, last) = Forest::load(&state.parts, rest)?;
         self.forest = forest;
         self.workers.clear();
         let steps = self.steps(&last).collect();

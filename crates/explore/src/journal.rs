@@ -3,7 +3,8 @@
 //! kernel outlives the process; only a machine that fails could take it away, so nothing is synced.
 //!
 //! The file grows by what each run changes. When it is several times as long as the state that it
-//! describes, a new one takes its place.
+//! describes, a new one takes its place; and so it does after the first run of a search that goes on, whatever version the
+//! old one has.
 
 use raddle_model::hash;
 use raddle_wire::journal::{self, Entry, JournalHeader, State};
@@ -26,8 +27,8 @@ pub struct Journal {
     path: PathBuf,
     file: File,
     length: u64,
-    // Length of the file when it was last written as a whole.
-    whole: u64,
+    // Length of the file when it was last written as a whole; none if a new one is to take its place.
+    whole: Option<u64>,
     entry: Entry,
     out: Vec<u8>,
     // Said once; the search goes on without.
@@ -53,7 +54,9 @@ impl Journal {
                 check(&found, &header).map_err(|what| {
                     JournalError(format!("the journal {name} {what}. Delete it to begin anew"))
                 })?;
-                (state, length as u64)
+                // Where nothing is to be kept the file begins anew, in the version that is written now.
+                let length = if state.is_some() { length as u64 } else { 0 };
+                (state, length)
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => (None, 0),
             Err(error) => {
@@ -79,7 +82,7 @@ impl Journal {
             path: path.to_owned(),
             file,
             length,
-            whole: length,
+            whole: state.is_none().then_some(length),
             entry: Entry::default(),
             out: Vec::new(),
             broken: None,
@@ -93,7 +96,8 @@ impl Journal {
         if self.broken.is_some() {
             return;
         }
-        let whole = self.length > LENGTH_MIN && self.length > GROWTH_MAX * self.whole;
+        let long = |whole: u64| self.length > LENGTH_MIN && self.length > GROWTH_MAX * whole;
+        let whole = self.whole.is_none_or(long);
         self.entry.clear();
         self.out.clear();
         let parts = save(&mut self.entry, whole);
@@ -120,7 +124,7 @@ impl Journal {
         fs::rename(&beside, &self.path)?;
         self.file = file;
         self.length = self.out.len() as u64;
-        self.whole = self.length;
+        self.whole = Some(self.length);
         Ok(())
     }
 

@@ -14,7 +14,7 @@ use crate::tree::Tree;
 use raddle_model::plan::Step;
 use raddle_model::{Plan, Trace, Verdict};
 use raddle_wire::Unpack;
-use raddle_wire::journal::{Entry, Take};
+use raddle_wire::journal::{Entry, State, Take};
 
 /// Interleavings with few preemptions.
 #[derive(Clone, Debug)]
@@ -72,10 +72,10 @@ impl Search for Pcb {
         Some(self.tree.save(entry, all))
     }
 
-    fn load(&mut self, parts: &[Vec<u8>], rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
+    fn load(&mut self, state: &State, rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
         self.bound = rest.small()?;
         self.tree = Tree::new(Some(self.bound));
-        self.tree.load(parts, rest)
+        self.tree.load(&state.parts, rest)
     }
 
     fn restart(&mut self) {

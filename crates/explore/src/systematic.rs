@@ -84,8 +84,8 @@ pub trait Search: Clone + Send + 'static {
 
     /// Becomes what was saved, and says which steps its last run took. That run is repeated and handed to
     /// [`Search::recall`] before anything else is asked.
-    fn load(&mut self, parts: &[Vec<u8>], rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
-        let _ = (parts, rest);
+    fn load(&mut self, state: &State, rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
+        let _ = (state, rest);
         Err(Unpack::Nonsense("the search keeps no journal"))
     }
 
@@ -324,7 +324,7 @@ impl<S: Search> Core<S> {
         self.plan.points.accesses = accesses;
         let nonsense = |_| Unpack::Nonsense("a plan that is none");
         let failed = rest.list(|rest| raddle_wire::plan::decode(rest.bytes()?).map_err(nonsense))?;
-        let steps = if self.grown { Vec::new() } else { self.search.load(&state.parts, &mut rest)? };
+        let steps = if self.grown { Vec::new() } else { self.search.load(state, &mut rest)? };
         Ok((steps, failed))
     }
 }
@@ -449,7 +449,7 @@ impl<S: Search> Explorer for Systematic<S> {
         target: &mut dyn Target,
     ) -> Result<u64, JournalError> {
         let core = self.core.as_mut().expect(AWAY);
-        if core.search.save(&mut Entry::default(), false).is_none() {
+        if core.search.clone().save(&mut Entry::default(), false).is_none() {
             let message =
                 "this strategy keeps no journal: what it learns can be saved, its place in the search not";
             return Err(JournalError(String::from(message)));

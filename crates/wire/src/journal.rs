@@ -1,6 +1,7 @@
 //! The journal of a search: what it was asked to do, then one entry after each run. An entry holds what the run
 //! changed; all of them together are the state of the search, whose size is a matter of the depth of the search and
-//! not of the number of runs.
+//! not of the number of runs. A search whose parts may be large writes them once, and from then on what happens to them:
+//! what that means only the search knows.
 //!
 //! Entries are appended. Each has its length and its checksum, so that one that was cut off by the end of the
 //! process, whatever that was, is told from a whole one: it and only it is lost.
@@ -34,6 +35,8 @@ pub struct JournalHeader {
 pub struct State {
     /// Part by part.
     pub parts: Vec<Vec<u8>>,
+    /// What has happened to them since they were written as a whole, if the search says it in this way.
+    pub changes: Vec<u8>,
     /// What belongs to none of them.
     pub rest: Vec<u8>,
 }
@@ -43,8 +46,10 @@ pub struct State {
 pub struct Entry {
     parts: Vec<u8>,
     rest: Vec<u8>,
+    changes: Vec<u8>,
     scratch: Vec<u8>,
     count: u64,
+    whole: bool,
 }
 
 impl Entry {
@@ -52,7 +57,19 @@ impl Entry {
     pub fn clear(&mut self) {
         self.parts.clear();
         self.rest.clear();
+        self.changes.clear();
         self.count = 0;
+        self.whole = false;
+    }
+
+    /// All parts are in this entry: what has happened to them before need not be known any more.
+    pub fn is_whole(&mut self) {
+        self.whole = true;
+    }
+
+    /// Something has happened to parts since they were written.
+    pub fn changes(&mut self, changes: &[u8]) {
+        self.changes.extend_from_slice(changes);
     }
 
     /// A part that has changed, or is new.
@@ -79,6 +96,8 @@ impl Entry {
         out.extend_from_slice(&self.rest);
         pack::put_varint(out, self.count);
         out.extend_from_slice(&self.parts);
+        out.push(u8::from(self.whole));
+        out.extend_from_slice(&self.changes);
         let length = u32::try_from(out.len() - begin - 8).expect("raddle bug: an entry of more than 4 GB");
         let crc = crc32fast::hash(&out[begin + 8..]);
         out[begin..begin + 4].copy_from_slice(&length.to_le_bytes());
@@ -88,7 +107,7 @@ impl Entry {
 
 impl State {
     /// What it is after another entry.
-    fn apply(&mut self, content: &[u8]) -> Result<(), Unpack> {
+    fn apply(&mut self, content: &[u8], version: u16) -> Result<(), Unpack> {
         let mut take = Take { reader: pack::Reader { rest: content } };
         let parts = take.size()?;
         self.rest = take.bytes()?.to_vec();
@@ -100,6 +119,13 @@ impl State {
             let place = self.parts.get_mut(number).ok_or(Unpack::Nonsense("a part that is not there"))?;
             place.clear();
             place.extend_from_slice(part);
+        }
+        // In version 1 there was nothing else.
+        if version > 1 {
+            if take.flag()? {
+                self.changes.clear();
+            }
+            self.changes.extend_from_slice(take.reader.rest);
         }
         Ok(())
     }
@@ -116,13 +142,13 @@ pub fn encode_header(header: &JournalHeader) -> Vec<u8> {
 /// no state if there is no entry.
 pub fn decode(bytes: &[u8]) -> Result<(JournalHeader, Option<State>, usize), WireError> {
     let readable = |version| JournalVersion(version).check_readable_by(JournalVersion::CURRENT);
-    let (_, content, begin) = envelope::open_front(What::Journal, bytes, readable)?;
+    let (version, content, begin) = envelope::open_front(What::Journal, bytes, readable)?;
     let header: v1::journal::Header = envelope::parse(What::Journal, content)?;
     let header = JournalHeader::try_from(header).map_err(|error| error.in_a(What::Journal))?;
     let (mut state, mut at) = (None::<State>, begin);
     while let Some(content) = entry(&bytes[at..]) {
         let state = state.get_or_insert_default();
-        state.apply(content).map_err(|error| envelope::damaged(What::Journal, at, error.why()))?;
+        state.apply(content, version).map_err(|error| envelope::damaged(What::Journal, at, error.why()))?;
         at += 8 + content.len();
     }
     Ok((header, state, at))
@@ -141,7 +167,12 @@ pub struct Put<'a> {
     out: &'a mut Vec<u8>,
 }
 
-impl Put<'_> {
+impl<'a> Put<'a> {
+    /// At the end of these bytes.
+    pub fn new(out: &'a mut Vec<u8>) -> Put<'a> {
+        Put { out }
+    }
+
     /// A number.
     pub fn number(&mut self, number: u64) {
         pack::put_varint(self.out, number);
@@ -193,6 +224,11 @@ impl<'a> Take<'a> {
     /// From the front of these bytes.
     pub fn new(bytes: &'a [u8]) -> Take<'a> {
         Take { reader: pack::Reader { rest: bytes } }
+    }
+
+    /// Whether there is no more.
+    pub fn is_over(&self) -> bool {
+        self.reader.rest.is_empty()
     }
 
     /// A number.

@@ -45,7 +45,7 @@ versions! {
     /// Version of the HaPSet file. In the first one statements had no callers, so none of them would be met again.
     HapsetVersion of Hapset: 2 to 2;
     /// Version of the journal of a search.
-    JournalVersion of Journal: 1 to 1;
+    JournalVersion of Journal: 1 to 2;
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The journal of an optimal search. Each state of the tree is a part; what belongs to states that are gone is not
-//! looked at again. A run that was under way is run once more by whoever goes on.
+//! looked at again. They are written once, and then what happens to them (`tree/changes.rs`). A run that was under way is run once
+//! more by whoever goes on.
 
 use super::Odpor;
 use super::alphabet::{Alphabet, LetterId};
@@ -8,9 +9,9 @@ use super::tree::{Child, Node, NodeId, ROOT, Tree};
 use super::wakeup::Wakeups;
 use raddle_model::plan::Step;
 use raddle_wire::Unpack;
-use raddle_wire::journal::{Entry, Put, Take};
+use raddle_wire::journal::{Entry, Put, State, Take};
 
-/// Writes the states that have changed, or all.
+/// Writes what has happened, or all states.
 pub(super) fn save(search: &mut Odpor, entry: &mut Entry, all: bool) -> usize {
     // The last run is repeated from its steps: all of them must be there.
     let mut last = ROOT;
@@ -18,12 +19,16 @@ pub(super) fn save(search: &mut Odpor, entry: &mut Entry, all: bool) -> usize {
         worker.reach_end(&mut search.tree);
         last = worker.nodes.last().copied().unwrap_or(ROOT);
     }
-    let (nodes, alphabet, wakeups) = search.tree.parts_mut();
-    for (number, node) in nodes.iter_mut().enumerate().filter(|(_, node)| all || !node.saved) {
-        node.saved = true;
-        entry.part(number, |put| save_node(node, alphabet, wakeups, put));
+    let tree = &mut search.tree;
+    if all || !tree.is_noted() {
+        entry.is_whole();
+        for (number, node) in tree.used() {
+            entry.part(number as usize, |put| save_node(node, &tree.alphabet, &tree.wakeups, put));
+        }
+        tree.begin_notes();
     }
-    let count = nodes.len();
+    tree.hand_over(|changes| entry.changes(changes));
+    let count = tree.len();
     let mut rest = entry.rest();
     rest.number(u64::from(last));
     rest.number(search.runs);
@@ -53,43 +58,31 @@ fn save_node(node: &Node, alphabet: &Alphabet, wakeups: &Wakeups, put: &mut Put<
 }
 
 /// Becomes what was saved. The steps of the last run, as far as the search had not left them.
-pub(super) fn load(search: &mut Odpor, parts: &[Vec<u8>], rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
+pub(super) fn load(search: &mut Odpor, state: &State, rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
     let last = rest.number()?;
     let mut loaded = Odpor { begun: true, runs: rest.number()?, ..Odpor::default() };
     loaded.redundant = rest.number()?;
+    let tree = &mut loaded.tree;
+    tree.make_room(state.parts.len());
+    let mut left = vec![ROOT];
+    while let Some(id) = left.pop() {
+        let part = state.parts.get(id as usize).ok_or(Unpack::Nonsense("a state that is not there"))?;
+        load_node(tree, id, &mut Take::new(part), &mut left)?;
+    }
+    tree.repeat(&mut Take::new(&state.changes))?;
+    let end = tree.used().map(|(id, _)| id).find(|&id| u64::from(id) == last).unwrap_or(ROOT);
     let mut steps = Vec::new();
-    // The id that each state had, its new one, and the steps to the last one.
-    let (mut left, mut end) = (vec![(0, ROOT)], ROOT);
-    let mut runs = Vec::new();
-    while let Some((old, id)) = left.pop() {
-        let part = parts.get(old as usize).ok_or(Unpack::Nonsense("a state that is not there"))?;
-        if loaded.tree.len() > parts.len() {
-            return Err(Unpack::Nonsense("a state that leads to itself"));
-        }
-        load_node(&mut loaded.tree, id, &mut Take::new(part), &mut left)?;
-        if u64::from(old) == last {
-            end = id;
-        }
-        if loaded.tree.node(id).running {
-            runs.push(id);
-        }
+    tree.write_path(end, &mut steps, &mut Vec::new());
+    if let Some(&last @ Child::Done(_)) = tree.node(end).children.first() {
+        steps.push(tree.letter(last).step());
     }
-    loaded.tree.write_path(end, &mut steps, &mut Vec::new());
-    if let Some(&last @ Child::Done(_)) = loaded.tree.node(end).children.first() {
-        steps.push(loaded.tree.letter(last).step());
-    }
-    loaded.again = runs;
-    loaded.tree.settle_all();
+    loaded.again = tree.used().filter(|(_, node)| node.running).map(|(id, _)| id).collect();
+    tree.settle_all();
     *search = loaded;
     Ok(steps)
 }
 
-fn load_node(
-    tree: &mut Tree,
-    id: NodeId,
-    take: &mut Take<'_>,
-    left: &mut Vec<(NodeId, NodeId)>,
-) -> Result<(), Unpack> {
+fn load_node(tree: &mut Tree, id: NodeId, take: &mut Take<'_>, left: &mut Vec<NodeId>) -> Result<(), Unpack> {
     let flags = [take.flag()?, take.flag()?, take.flag()?];
     let Tree { alphabet, wakeups, .. } = tree;
     let asleep = take.list(|take| Ok(alphabet.id(Letter::load(take)?)))?;
@@ -102,8 +95,8 @@ fn load_node(
     })?;
     tree.restore(id, flags, asleep);
     for (child, live) in children {
-        let next = tree.restore_child(id, child, live.is_some());
-        left.extend(live.zip(next));
+        tree.restore_child(id, child, live)?;
+        left.extend(live);
     }
     Ok(())
 }

@@ -37,7 +37,7 @@ use crate::systematic::{Next, Request, Search};
 use raddle_model::plan::Step;
 use raddle_model::{Plan, Trace, Verdict};
 use raddle_wire::Unpack;
-use raddle_wire::journal::{Entry, Take};
+use raddle_wire::journal::{Entry, State, Take};
 use tree::{NodeId, ROOT, Tree};
 use worker::Worker;
 
@@ -145,8 +145,8 @@ impl Search for Odpor {
         Some(journal::save(self, entry, all))
     }
 
-    fn load(&mut self, parts: &[Vec<u8>], rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
-        journal::load(self, parts, rest)
+    fn load(&mut self, state: &State, rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {
+        journal::load(self, state, rest)
     }
 
     /// A search may be too large to be copied for this.

@@ -13,9 +13,12 @@
 //! - Which values the last step of a sequence chooses shows when it has been run. Until then nothing that comes
 //!   behind it is taken: it would not know what sleeps.
 
+mod changes;
+
 use super::alphabet::{Alphabet, LetterId};
 use super::letter::{Letter, Relation};
 use super::wakeup::{Initial, Sequence, Waiting, Wakeups};
+use changes::{Changes, What};
 use raddle_model::plan::Step;
 
 /// A state of the tree.
@@ -70,8 +73,6 @@ pub(super) struct Node {
     held: u32,
     /// Nothing is left to do from here, unless somebody adds to it.
     complete: bool,
-    /// Whether all of that is in the journal.
-    pub(super) saved: bool,
 }
 
 impl Default for Node {
@@ -91,7 +92,6 @@ impl Default for Node {
             awaited: false,
             held: 0,
             complete: false,
-            saved: false,
         }
     }
 }
@@ -106,6 +106,8 @@ pub(super) struct Tree {
     /// What all steps are, and those that wait.
     pub(super) alphabet: Alphabet,
     pub(super) wakeups: Wakeups,
+    /// For the journal.
+    changes: Changes,
 }
 
 impl Default for Tree {
@@ -118,6 +120,7 @@ impl Default for Tree {
             retained: 0,
             alphabet: Alphabet::default(),
             wakeups: Wakeups::default(),
+            changes: Changes::default(),
         }
     }
 }
@@ -130,9 +133,7 @@ impl Tree {
     }
 
     fn node_mut(&mut self, id: NodeId) -> &mut Node {
-        let node = &mut self.nodes[id as usize];
-        node.saved = false;
-        node
+        &mut self.nodes[id as usize]
     }
 
     /// Whether nothing is left.
@@ -155,6 +156,7 @@ impl Tree {
 
     /// Takes the root, for the first run of all.
     pub(super) fn begin(&mut self) {
+        self.changes.note(What::Begin, ROOT);
         self.node_mut(ROOT).running = true;
     }
 
@@ -168,6 +170,7 @@ impl Tree {
     /// to to `stack`.
     pub(super) fn take(&mut self, id: NodeId, steps: &mut Vec<Step>, stack: &mut Vec<NodeId>) {
         let (mut at, mut place) = (id, self.node(id).taken);
+        let known = stack.len();
         loop {
             let Child::Waiting(waiting) = self.node(at).children[place as usize] else {
                 unreachable!("raddle bug: a branch is taken twice");
@@ -194,6 +197,9 @@ impl Tree {
                 node.running = true;
                 let parent = node.parent;
                 self.node_mut(parent).awaited = true;
+                if let Some(notes) = self.changes.note(What::Take, id) {
+                    notes.numbers(&stack[known..]);
+                }
                 return;
             }
         }
@@ -201,6 +207,7 @@ impl Tree {
 
     /// The run that ends its sequence at this state is over.
     pub(super) fn release(&mut self, id: NodeId) {
+        self.changes.note(What::Release, id);
         let node = self.node_mut(id);
         node.running = false;
         let parent = node.parent;
@@ -228,6 +235,9 @@ impl Tree {
         let node = self.node_mut(id);
         node.children.push(Child::Live(letter, next));
         (node.taken, node.open) = (1, 1);
+        if let Some(notes) = self.changes.note_letter(What::Extend, id, &self.alphabet, letter) {
+            notes.number(next);
+        }
         next
     }
 
@@ -238,18 +248,15 @@ impl Tree {
         debug_assert!(node.children.is_empty());
         node.children.push(Child::Done(letter));
         (node.taken, node.done) = (1, 1);
+        self.changes.note_letter(What::End, id, &self.alphabet, letter);
     }
 
     /// A run came to a state by this step, with so many objects that all runs know.
     pub(super) fn enter(&mut self, id: NodeId, by: LetterId, objects: u32) {
         let Node { parent, place, entered, .. } = *self.node(id);
         // It chose what the sequence may have left open.
-        if by.has_more()
-            && let Child::Live(letter, _) = &mut self.nodes[parent as usize].children[place as usize]
-        {
-            let before = core::mem::replace(letter, self.alphabet.keep(by));
-            self.alphabet.drop(before);
-            self.nodes[parent as usize].saved = false;
+        if by.has_more() {
+            self.rename(id, by);
         }
         if entered {
             return;
@@ -263,6 +270,19 @@ impl Tree {
             self.nodes[id as usize].asleep = asleep;
         }
         self.node_mut(id).entered = true;
+        if let Some(notes) = self.changes.note(What::Enter, id) {
+            notes.letters(&self.alphabet, self.nodes[id as usize].asleep.iter().copied());
+        }
+    }
+
+    /// The step that leads to a state has this letter.
+    fn rename(&mut self, id: NodeId, by: LetterId) {
+        let Node { parent, place, .. } = *self.node(id);
+        if let Child::Live(letter, _) = &mut self.nodes[parent as usize].children[place as usize] {
+            let before = core::mem::replace(letter, self.alphabet.keep(by));
+            self.changes.note_letter(What::Letter, id, &self.alphabet, by);
+            self.alphabet.drop(before);
+        }
     }
 
     /// Who sleeps at a state for the child at `place`.
@@ -277,25 +297,27 @@ impl Tree {
     pub(super) fn insert(&mut self, id: NodeId, place: usize, sequence: &mut Sequence<'_>) {
         let (mut id, mut from) = (id, place + 1);
         loop {
-            let Tree { nodes, alphabet, wakeups, .. } = self;
+            let Tree { nodes, alphabet, wakeups, changes, .. } = self;
             let node = &mut nodes[id as usize];
-            let later = node.children.iter().skip(from);
-            let mut initials = later.map(|&child| (child, sequence.initial(alphabet, child.letter(wakeups))));
-            match initials.find(|&(_, initial)| initial != Initial::No) {
+            let later = node.children.iter().enumerate().skip(from);
+            let initial = |&child: &Child| sequence.initial(alphabet, child.letter(wakeups));
+            let mut initials = later.map(|(place, child)| (place, *child, initial(child)));
+            match initials.find(|&(_, _, initial)| initial != Initial::No) {
                 None => {
                     let step = wakeups.add_sequence(alphabet, sequence);
                     node.children.push(Child::Waiting(step));
-                    node.saved = false;
+                    changes.note_sequence(id, None, alphabet, sequence.left());
                     return self.reopen(id);
                 }
-                Some((Child::Done(_), _)) => return,
-                Some((Child::Waiting(step), initial)) => {
+                Some((_, Child::Done(_), _)) => return,
+                Some((place, Child::Waiting(step), initial)) => {
                     if wakeups.insert(alphabet, step, initial, sequence) {
-                        node.saved = false;
+                        let graft = Some((place, wakeups.last_graft()));
+                        changes.note_sequence(id, graft, alphabet, sequence.left());
                     }
                     return;
                 }
-                Some((Child::Live(_, next), initial)) => {
+                Some((_, Child::Live(_, next), initial)) => {
                     sequence.pass(initial);
                     (id, from) = (next, 0);
                     if sequence.steps.is_empty() || self.node(id).fresh {
@@ -327,6 +349,7 @@ impl Tree {
             return true;
         }
         let Node { parent, place, .. } = *node;
+        self.changes.note(What::Settle, id);
         self.node_mut(id).complete = true;
         if parent == NOBODY {
             return true;
@@ -344,9 +367,9 @@ impl Tree {
 
     /// Nobody can do anything below a state: what waits there is left out.
     pub(super) fn abandon(&mut self, id: NodeId) {
+        self.changes.note(What::Abandon, id);
         let Tree { nodes, alphabet, wakeups, .. } = self;
         let node = &mut nodes[id as usize];
-        node.saved = false;
         for child in node.children.drain(node.taken as usize..) {
             if let Child::Waiting(step) = child {
                 wakeups.remove(alphabet, step);
@@ -373,7 +396,6 @@ impl Tree {
     fn forget(&mut self, parent: NodeId, place: u32) {
         let Tree { nodes, alphabet, free, retained, .. } = self;
         let node = &mut nodes[parent as usize];
-        node.saved = false;
         let child = &mut node.children[place as usize];
         let Child::Live(letter, gone) = *child else { unreachable!("raddle bug: gone twice") };
         *child = Child::Done(letter);
@@ -385,7 +407,6 @@ impl Tree {
             *retained -= 1;
             free.push(id);
             let node = &mut nodes[id as usize];
-            node.saved = false;
             node.parent = NOBODY;
             node.asleep.drain(..).for_each(|letter| alphabet.drop(letter));
             for child in node.children.drain(..) {
@@ -486,47 +507,5 @@ impl Tree {
     /// Number of states, those that are gone included.
     pub(super) fn len(&self) -> usize {
         self.nodes.len()
-    }
-
-    /// All states, and what is needed to write them down.
-    pub(super) fn parts_mut(&mut self) -> (&mut [Node], &Alphabet, &Wakeups) {
-        (&mut self.nodes, &self.alphabet, &self.wakeups)
-    }
-
-    /// A state as it was saved, still without children.
-    pub(super) fn restore(&mut self, id: NodeId, saved: [bool; 3], asleep: Vec<LetterId>) {
-        let node = self.node_mut(id);
-        [node.entered, node.fresh, node.running] = saved;
-        node.asleep = asleep;
-        let (parent, running) = (node.parent, node.running);
-        if running && parent != NOBODY {
-            self.node_mut(parent).awaited = true;
-        }
-    }
-
-    /// A child of it. If that was under way, its state is given back.
-    pub(super) fn restore_child(&mut self, id: NodeId, child: Child, live: bool) -> Option<NodeId> {
-        let place = self.node(id).children.len() as u32;
-        let next = live.then(|| self.add(id, place));
-        let node = self.node_mut(id);
-        node.taken += u32::from(!matches!(child, Child::Waiting(_)));
-        node.open += u32::from(live);
-        match (child, next) {
-            (Child::Done(letter), Some(next)) => node.children.push(Child::Live(letter, next)),
-            (child, _) => node.children.push(child),
-        }
-        while let Some(Child::Done(_)) = node.children.get(node.done as usize) {
-            node.done += 1;
-        }
-        next
-    }
-
-    /// Forgets what nothing is left to do of, after all was restored. No state has a lower number than its parent.
-    pub(super) fn settle_all(&mut self) {
-        for id in (0..self.nodes.len() as NodeId).rev() {
-            if id == ROOT || self.node(id).parent != NOBODY {
-                self.settle(id);
-            }
-        }
     }
 }

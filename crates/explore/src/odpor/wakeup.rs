@@ -43,6 +43,11 @@ impl Sequence<'_> {
         if step == LAST { self.last } else { self.letters[step] }
     }
 
+    /// The steps that are left.
+    pub(crate) fn left(&self) -> impl ExactSizeIterator<Item = LetterId> {
+        self.steps.iter().map(|&step| self.letter(step))
+    }
+
     /// Whether a step is a weak initial.
     pub(crate) fn initial(&self, alphabet: &Alphabet, step: LetterId) -> Initial {
         for (position, &other) in self.steps.iter().enumerate() {
@@ -83,17 +88,28 @@ struct Link {
     first: Waiting,
 }
 
+/// Where a sequence branches off from others that wait.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Graft {
+    /// Which of what can follow is gone down into, again and again.
+    pub(crate) turns: Vec<u32>,
+    /// Number of the steps there after which it does; 0 for after all of them, where others do.
+    pub(crate) kept: u32,
+}
+
 /// The wakeup trees of all states.
 #[derive(Clone, Debug)]
 pub(crate) struct Wakeups {
     links: Vec<Link>,
     free: Waiting,
     packed: Packed,
+    /// Where the last sequence went that was inserted.
+    graft: Graft,
 }
 
 impl Default for Wakeups {
     fn default() -> Wakeups {
-        Wakeups { links: Vec::new(), free: NONE, packed: Packed::default() }
+        Wakeups { links: Vec::new(), free: NONE, packed: Packed::default(), graft: Graft::default() }
     }
 }
 
@@ -152,10 +168,14 @@ impl Wakeups {
 
     /// The steps of a sequence, and nothing that must follow them.
     pub(crate) fn add_sequence(&mut self, alphabet: &mut Alphabet, sequence: &Sequence<'_>) -> Waiting {
+        self.add_letters(sequence.left().map(|letter| alphabet.keep(letter)))
+    }
+
+    /// The same for letters that were the caller's.
+    pub(crate) fn add_letters(&mut self, letters: impl Iterator<Item = LetterId>) -> Waiting {
         if self.packed.is_wasteful() {
             self.pack();
         }
-        let letters = sequence.steps.iter().map(|&step| alphabet.keep(sequence.letter(step)));
         let letters = self.packed.write(letters);
         self.add(letters, NONE)
     }
@@ -191,6 +211,8 @@ impl Wakeups {
         sequence: &mut Sequence<'_>,
     ) -> bool {
         let mut place = self.link(at).letters;
+        self.graft.turns.clear();
+        let mut kept = 1;
         loop {
             sequence.pass(initial);
             if sequence.steps.is_empty() {
@@ -203,29 +225,65 @@ impl Wakeups {
                     let other = self.add_sequence(alphabet, sequence);
                     let rest = self.link(at).first;
                     self.link_mut(rest).next = other;
+                    self.graft.kept = kept;
                     return true;
                 }
                 place = rest;
+                kept += 1;
                 continue;
             }
             let mut next = self.link(at).first;
             if next == NONE {
                 return false;
             }
+            let mut turn = 0;
             loop {
                 initial = sequence.initial(alphabet, self.letter(next));
                 if initial != Initial::No {
                     (at, place) = (next, self.link(next).letters);
+                    self.graft.turns.push(turn);
+                    kept = 1;
                     break;
                 }
                 let after = self.link(next).next;
                 if after == NONE {
                     self.link_mut(next).next = self.add_sequence(alphabet, sequence);
+                    self.graft.kept = 0;
                     return true;
                 }
                 next = after;
+                turn += 1;
             }
         }
+    }
+
+    /// Where the last sequence went that was inserted.
+    pub(crate) fn last_graft(&self) -> &Graft {
+        &self.graft
+    }
+
+    /// Inserts a sequence where one went before. None if there is no such place.
+    pub(crate) fn graft(
+        &mut self,
+        at: Waiting,
+        graft: &Graft,
+        letters: impl Iterator<Item = LetterId>,
+    ) -> Option<()> {
+        let mut at = at;
+        for &turn in &graft.turns {
+            at = self.rest(at).nth(turn as usize)?;
+        }
+        if graft.kept > 0 {
+            let mut place = self.link(at).letters;
+            for _ in 1..graft.kept {
+                place = self.packed.read(place).1?;
+            }
+            let rest = self.packed.read(place).1?;
+            self.split(at, place, rest);
+        }
+        let last = self.rest(at).last()?;
+        self.link_mut(last).next = self.add_letters(letters);
+        Some(())
     }
 
     /// Nothing may follow any more than the steps from `rest` on: they become a link of their own, behind the one

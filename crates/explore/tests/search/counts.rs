@@ -24,7 +24,7 @@ fn largest(name: &str) -> usize {
     raddle_tiers::size(name) as usize
 }
 
-fn readers(count: usize) -> (Vec<Object>, Vec<Vec<Instr>>) {
+pub(crate) fn readers(count: usize) -> (Vec<Object>, Vec<Vec<Instr>>) {
     let mut tasks = vec![vec![Store(0, ONE)]];
     tasks.extend(vec![vec![Load(0, 0)]; count]);
     (vec![Object::Atomic(0)], tasks)

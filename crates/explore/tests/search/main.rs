@@ -5,5 +5,6 @@ mod classes;
 mod common;
 mod counts;
 mod hapset;
+mod journals;
 mod special;
 mod workers;

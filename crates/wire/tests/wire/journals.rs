@@ -68,6 +68,43 @@ fn the_golden_file() {
     }
 }
 
+/// Parts that are written once, and then what happens to them; then all of it anew.
+fn changed(entries: usize) -> Vec<u8> {
+    let mut bytes = journal::encode_header(&header());
+    let mut entry = Entry::default();
+    for number in 0..entries {
+        entry.clear();
+        entry.rest().number(number as u64);
+        match number {
+            0 | 3 => {
+                entry.is_whole();
+                entry.part(1, |put| put.number(number as u64));
+                entry.changes(b"begins ");
+            }
+            1 => entry.changes(b"goes on "),
+            _ => entry.changes(b"ends"),
+        }
+        entry.write(2, &mut bytes);
+    }
+    bytes
+}
+
+#[test]
+fn changes_add_up_until_all_is_written_again() {
+    let now = changed(4);
+    let stored = golden("journal-2-changes.bin", &now);
+    assert_eq!(stored, now, "the format changed without a new version");
+    let told = [&b"begins "[..], b"begins goes on ", b"begins goes on ends", b"begins "];
+    for (entries, told) in (1..).zip(told) {
+        let bytes = changed(entries);
+        let (_, state, length) = journal::decode(&bytes).unwrap();
+        let State { parts, changes, rest } = state.unwrap();
+        assert_eq!((changes, length), (told.to_vec(), bytes.len()));
+        assert_eq!(Take::new(&parts[1]).number(), Ok(if entries < 4 { 0 } else { 3 }));
+        assert_eq!(Take::new(&rest).number(), Ok(entries as u64 - 1));
+    }
+}
+
 /// Wherever the last entry is cut off or damaged, the state is the one before it; a head that is cut off is an error.
 #[test]
 fn an_entry_that_was_cut_off_is_as_if_it_never_was() {
