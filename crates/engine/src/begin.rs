@@ -1,6 +1,7 @@
 //! How a run begins: in full, or again, if it differs from the one before in its seed only and that ended as most do.
 
 use crate::director::Engine;
+use crate::lately::{Current, Quiet};
 use raddle_model::{Analysis, Plan, Policy, SpinMode, Tail};
 
 impl<P: Policy, A: Analysis> Engine<P, A> {
@@ -17,12 +18,12 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.spin.begin(plan.spin == SpinMode::Park);
         self.check.begin(record, &plan.prefix.checks);
         self.decisions.begin();
-        self.current = None;
+        self.current = Current::default();
         self.steps = 0;
         self.steps_max = plan.steps_max;
         self.verdict = None;
         self.saw_try = false;
-        self.quiet = 0;
+        self.quiet = Quiet::default();
         self.ended_calmly = false;
         self.repeats = plan.tail == Tail::None;
         self.fingerprint = plan.prefix.fingerprint;
@@ -42,11 +43,11 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.analysis.begin();
         self.spin.used = false;
         self.decisions.begin();
-        self.current = None;
+        self.current = Current::default();
         self.steps = 0;
         self.verdict = None;
         self.saw_try = false;
-        self.quiet = 0;
+        self.quiet = Quiet::default();
         self.calm_until = self.steps_max;
         self.few_until = self.steps_max;
         self.blind_until = if self.policy.is_blind() { self.steps_max } else { 0 };

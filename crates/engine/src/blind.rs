@@ -5,6 +5,7 @@
 //! back, is left to [`Engine::go_on_after`], so that registers need not be saved for it.
 
 use crate::director::{Engine, Next};
+use crate::lately::Current;
 use raddle_model::{
     Analysis, Decision, Kind, ObjectId, Order, Outcome, Plain, PlainEvent, Policy, SiteId, TaskId, Touch,
 };
@@ -22,6 +23,27 @@ pub enum Halt {
     Drawn(TaskId),
     /// This task has done it, and the analyses have not been told.
     Untold(TaskId),
+}
+
+/// Which operations of whoever is drawn are done where somebody has come to another, which is known where this is compiled. To
+/// have more of them there takes registers, which every step would have to save; what is left is a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Inline {
+    Write,
+    Take,
+    /// Tasks that end, and those that wait for them, as well.
+    All,
+}
+
+impl Inline {
+    /// Tasks mostly do the same at a time.
+    fn after(touch: Touch) -> Inline {
+        match touch {
+            Touch::Write => Inline::Write,
+            Touch::Take => Inline::Take,
+            _ => Inline::All,
+        }
+    }
 }
 
 impl<P: Policy, A: Analysis> Engine<P, A> {
@@ -61,14 +83,13 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// The same in two parts. Says who goes on, or where it has stopped; then [`Engine::go_on_after`] comes next.
     #[inline(always)]
     pub fn toss<const COUNTED: bool>(&mut self, task: TaskId, plain: Plain) -> Result<TaskId, Halt> {
-        self.quiet = 0;
         // What is taken is seldom taken in vain; to find out here who has it would take registers.
         let enabled = if plain.touch == Touch::Join {
             self.announce_for_others(task, plain)?
         } else {
             self.world.announce_low(task, plain).ok_or(Halt::InVain(task))?
         };
-        self.toss_among::<COUNTED>(enabled, matches!(plain.touch, Touch::Join | Touch::Exit))
+        self.toss_among::<COUNTED>(enabled, Inline::after(plain.touch))
     }
 
     /// A task says what it is about to do. Who can run then, unless nobody may be asked for yet.
@@ -80,6 +101,12 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             None if self.world.is_owned_by_one_that_can(plain.object) => Ok(self.world.enabled_tasks().low()),
             None => Err(Halt::InVain(task)),
         }
+    }
+
+    /// Who was drawn last, where somebody was.
+    #[inline(always)]
+    pub fn last_drawn(&self) -> TaskId {
+        self.current.task()
     }
 
     /// The same for a task's last operation, where decisions are only counted.
@@ -122,8 +149,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         debug_assert!(plain.touch == Touch::Give && plain.order == Order::SeqCst);
         debug_assert!(!self.search.is_active(), "raddle bug: a run of a search is not written down");
         let event = self.world.perform_plain::<true>(task, plain).ok_or(false)?;
-        self.quiet += 1;
         self.steps += 1;
+        self.quiet.go_on(self.steps);
         if self.analysis.plain_at_once(event, &self.world) { Ok(()) } else { Err(true) }
     }
 
@@ -136,10 +163,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// One of those who can run does what it was about to do; if it exits, another one, too.
     ///
-    /// `ends`, which is known where this is compiled: whether the ends of tasks are as frequent here as all else. To have
-    /// them here takes registers, which every step would have to save.
     #[inline(always)]
-    fn toss_among<const COUNTED: bool>(&mut self, mut enabled: u64, ends: bool) -> Result<TaskId, Halt> {
+    fn toss_among<const COUNTED: bool>(&mut self, mut enabled: u64, inline: Inline) -> Result<TaskId, Halt> {
         loop {
             // Nothing is drawn or decided where there is nothing to choose.
             let task = if enabled & enabled.wrapping_sub(1) == 0 {
@@ -156,7 +181,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
                 }
                 task
             };
-            match self.do_as_drawn(task, enabled, ends)? {
+            match self.do_as_drawn(task, enabled, inline)? {
                 Some(others) => enabled = others,
                 None => return Ok(task),
             }
@@ -169,15 +194,15 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         &mut self,
         task: TaskId,
         enabled: u64,
-        ends: bool,
+        inline: Inline,
     ) -> Result<Option<u64>, Halt> {
-        self.current = Some(task);
+        self.current = Current::of(task);
         // What most steps are is written out, so that nothing more is asked of them.
         let done = match self.world.task(task).touch {
-            Some(Touch::Write) => self.step_at_once(task, Touch::Write, enabled),
-            Some(Touch::Take) => self.step_at_once(task, Touch::Take, enabled),
-            Some(Touch::Join) if ends => self.step_at_once(task, Touch::Join, enabled),
-            Some(Touch::Exit) if ends => {
+            Some(Touch::Write) if inline != Inline::Take => self.step_at_once(task, Touch::Write, enabled),
+            Some(Touch::Take) if inline != Inline::Write => self.step_at_once(task, Touch::Take, enabled),
+            Some(Touch::Join) if inline == Inline::All => self.step_at_once(task, Touch::Join, enabled),
+            Some(Touch::Exit) if inline == Inline::All => {
                 self.step_at_once(task, Touch::Exit, enabled)?;
                 let others = self.world.enabled_tasks().low();
                 return if others != 0 && self.has_few() { Ok(Some(others)) } else { Err(Halt::Nobody) };
@@ -217,7 +242,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
                     let enabled = self.world.enabled_tasks().low();
                     let task = self.policy.draw(enabled);
                     self.decisions.push(Decision::Run(task));
-                    self.do_as_drawn(task, enabled, false).map(|_| task)
+                    self.do_as_drawn(task, enabled, Inline::Write).map(|_| task)
                 }
                 Halt::Untold(task) => {
                     let step = self.world.last_step(task);
@@ -228,6 +253,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
                     // By itself, so that nothing more is asked of it.
                     let done = match self.world.task(task).touch {
                         Some(Touch::Read) => self.step_blindly(task, Touch::Read),
+                        Some(Touch::Write) => self.step_blindly(task, Touch::Write),
+                        Some(Touch::Take) => self.step_blindly(task, Touch::Take),
                         Some(touch) => self.step_blindly(task, touch),
                         None => None,
                     };
@@ -259,7 +286,6 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if !self.is_blind() {
             return self.schedule_next();
         }
-        self.quiet = 0;
         let tossed = self.toss_again();
         self.next_after(tossed)
     }
@@ -272,7 +298,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if enabled == 0 || !self.has_few() {
             Err(Halt::Nobody)
         } else if self.is_blind() {
-            self.toss_among::<false>(enabled, true)
+            self.toss_among::<false>(enabled, Inline::All)
         } else {
             self.pick_among(enabled)
         }
@@ -281,7 +307,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::schedule_next`], where these can run.
     #[inline(always)]
     pub(crate) fn next_blindly(&mut self, enabled: u64) -> Next {
-        let tossed = self.toss_among::<false>(enabled, false);
+        let tossed = self.toss_among::<false>(enabled, Inline::All);
         self.next_after(tossed)
     }
 }

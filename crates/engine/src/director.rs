@@ -8,6 +8,7 @@
 use crate::check::Check;
 use crate::deadlock;
 use crate::decisions::Decisions;
+use crate::lately::{Current, Quiet};
 use crate::rote::Rote;
 use crate::search::Search;
 use crate::spin::Spin;
@@ -32,9 +33,6 @@ pub enum Next {
     Over,
 }
 
-/// Operations in a row that need not be scheduling points.
-const QUIET_MAX: u32 = 10_000;
-
 /// One run. It is used for many runs in a row, so that nothing is allocated in the steady state.
 #[derive(Debug)]
 pub struct Engine<P, A> {
@@ -49,13 +47,12 @@ pub struct Engine<P, A> {
     pub(crate) decisions: Decisions,
     // invariant: empty between calls of `schedule`; kept for its memory.
     pub(crate) pickable: TaskSet,
-    pub(crate) current: Option<TaskId>,
+    pub(crate) current: Current,
     pub(crate) steps: u64,
     pub(crate) steps_max: u64,
     pub(crate) verdict: Option<Verdict>,
     pub(crate) saw_try: bool,
-    // Operations since the last scheduling point.
-    pub(crate) quiet: u32,
+    pub(crate) quiet: Quiet,
     // The points at which the policy need not be asked. See `stay`.
     pub(crate) spell: Spell,
     // The number of steps up to which the quick way may be taken, 0 while it may not. See `quick`.
@@ -89,12 +86,12 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             check: Check::default(),
             decisions: Decisions::default(),
             pickable: TaskSet::EMPTY,
-            current: None,
+            current: Current::default(),
             steps: 0,
             steps_max: 0,
             verdict: None,
             saw_try: false,
-            quiet: 0,
+            quiet: Quiet::default(),
             spell: Spell::default(),
             calm_until: 0,
             few_until: 0,
@@ -239,7 +236,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[inline]
     pub fn is_point_at(&self, kind: Kind, site: SiteId) -> bool {
         self.points.contains_at(kind, site)
-            || (self.quiet >= QUIET_MAX && !matches!(kind, Kind::Spawn | Kind::Choose | Kind::Fence))
+            || (self.quiet.is_long(self.steps) && !matches!(kind, Kind::Spawn | Kind::Choose | Kind::Fence))
     }
 
     /// A task says what it is about to do, and others go on first: for a task that was just made.
@@ -328,10 +325,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if self.has_strayed() {
             return Outcome::Done;
         }
-        self.quiet += 1;
         self.spin.settle(&mut self.world);
         self.world.announce(task, op);
         self.execute(task, 0);
+        self.quiet.go_on(self.steps);
         self.look_around();
         self.outcome(task)
     }
@@ -359,6 +356,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.spin.settle(&mut self.world);
         self.world.announce(task, Op::new(Kind::Choose, ObjectId::NONE, site).arg(u64::from(arity)));
         self.execute(task, value);
+        self.quiet.pass(self.steps);
         self.look_around();
         value
     }
@@ -369,7 +367,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             return;
         }
         self.world.unchanged(object);
-        if let Some(task) = self.current {
+        if let Some(task) = self.current.get() {
             self.spin.unchanged(task, object, &mut self.world);
         }
         self.look_around();
@@ -438,7 +436,6 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// Lets the policy pick until a task has something to run.
     #[inline(never)]
     pub fn schedule_next(&mut self) -> Next {
-        self.quiet = 0;
         let mut next = None;
         while self.verdict.is_none() && next.is_none() {
             next = self.pick().and_then(|task| self.let_happen(task));
@@ -451,7 +448,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     fn let_happen(&mut self, task: TaskId) -> Option<Next> {
         let kind = self.world.task(task).op.kind;
         let pick = if kind == Kind::NotifyOne { self.choose_waiter(task) } else { 0 };
-        self.current = Some(task);
+        self.current = Current::of(task);
         self.execute(task, pick);
         match kind {
             Kind::Exit => return None,
@@ -496,7 +493,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             return None;
         }
         self.search.point(self.steps, enabled, &self.world);
-        let view = View { step: self.steps, current: self.current, enabled, world: &self.world };
+        let view = View { step: self.steps, current: self.current.get(), enabled, world: &self.world };
         match self.policy.pick(&view) {
             Pick::Run(task) => {
                 assert!(enabled.contains(task), "raddle bug: the policy picked {task:?}, which cannot run");

@@ -15,6 +15,7 @@ mod condvar;
 mod deadlock;
 mod decisions;
 mod director;
+mod lately;
 mod quick;
 mod restrict;
 mod rote;

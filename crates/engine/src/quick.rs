@@ -7,6 +7,7 @@
 //! whatever is not plain. A test runs programs both ways and compares.
 
 use crate::director::{Engine, Next};
+use crate::lately::Current;
 use raddle_model::{
     Analysis, Decision, Kind, ObjectId, Op, Order, Outcome, Pick, Plain, PlainEvent, Policy, SiteId, TaskId,
     TimeMode, Touch, View,
@@ -35,7 +36,6 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if self.steps >= self.calm_until {
             return self.arrive_slowly(task, plain);
         }
-        self.quiet = 0;
         self.end_spell();
         let others = self.world.enabled_tasks();
         if self.world.can(task, plain) && self.policy.stays(task, others, &self.world) {
@@ -104,8 +104,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             return self.spawn_with_care(parent, site);
         }
         self.end_spell();
-        self.quiet += 1;
         self.steps += 1;
+        self.quiet.go_on(self.steps);
         let child = self.world.perform_spawn_only(parent, site);
         if self.search.is_active() {
             self.search.event(&self.world.spawned(parent, child, site));
@@ -167,7 +167,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             self.decisions.push(Decision::Run(task));
         }
         self.search.point_beside(self.steps, task, others, &self.world);
-        self.current = Some(task);
+        self.current = Current::of(task);
     }
 
     /// A task has exited: another goes on.
@@ -194,7 +194,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.end_spell();
         let enabled = self.world.enabled_tasks();
         self.search.point(self.steps, enabled, &self.world);
-        let view = View { step: self.steps, current: self.current, enabled, world: &self.world };
+        let view = View { step: self.steps, current: self.current.get(), enabled, world: &self.world };
         let task = match self.policy.pick(&view) {
             Pick::Run(task) => task,
             Pick::Cut => return self.refused(None),
@@ -204,7 +204,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if enabled.several() {
             self.decisions.push(Decision::Run(task));
         }
-        self.current = Some(task);
+        self.current = Current::of(task);
         match self.world.step_plain::<false>(task) {
             Some(event) => {
                 self.happened(event);
@@ -223,8 +223,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if self.steps < self.calm_until
             && let Some(event) = self.world.perform_plain::<false>(task, plain)
         {
-            self.quiet += 1;
             self.happened(event);
+            self.quiet.go_on(self.steps);
             return Outcome::Done;
         }
         self.perform_with_care(task, plain.op())

@@ -19,6 +19,7 @@ mod stay;
 pub(crate) use self::script::Rote;
 use self::script::{Call, KEPT_MAX, Kept, Line, Phase, SPACING_MIN, TASKS_MAX};
 use crate::director::{Engine, Next};
+use crate::lately::Quiet;
 use raddle_model::objects::State;
 use raddle_model::{Analysis, Kind, ObjectId, Plain, Plan, Policy, SiteId, TaskId, Trace, Verdict};
 
@@ -40,7 +41,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.steps = steps;
         self.verdict = None;
         self.saw_try = false;
-        self.quiet = 0;
+        self.quiet = Quiet::default();
         self.search.take_back(trace, picks, events);
         self.world.take_back_first_states(&mut trace.log.objects, first_states);
         self.policy.skip(picks);

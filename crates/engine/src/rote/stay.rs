@@ -3,6 +3,7 @@
 
 use super::script::{Call, Line};
 use crate::director::Engine;
+use crate::lately::Current;
 use raddle_model::{Analysis, Plain, Policy, TaskId, Touch};
 
 impl<P: Policy, A: Analysis> Engine<P, A> {
@@ -27,11 +28,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             self.rote.lines.pop();
             return Err(false);
         }
-        self.quiet = 0;
         if others != 0 {
             self.decisions.count_one();
         }
-        self.current = Some(task);
+        self.current = Current::of(task);
         let (able, objects) = (others | 1 << task.0, self.world.objects().len() as u32);
         let event = self.world.perform_plain::<true>(task, plain);
         let event = event.expect("raddle bug: what could be done did not happen");

@@ -113,8 +113,7 @@ impl LibraryTarget {
     /// Waits for a carrier's next word. `Ok(None)`: it hangs.
     fn wait(&mut self, index: usize) -> Result<Option<Reply>, TargetError> {
         let carrier = self.carriers[index].as_ref().expect("raddle bug: waiting for no carrier");
-        let beats = || carrier.heart.beats.load(Ordering::Relaxed);
-        let (mut last, mut since) = (beats(), Instant::now());
+        let (mut last, mut since) = (carrier.heart.beats(), Instant::now());
         loop {
             match carrier.replies.recv_timeout(LOOK) {
                 Ok(reply) => return Ok(Some(reply)),
@@ -123,7 +122,7 @@ impl LibraryTarget {
                     return Err(bug("the carrier ended in the middle of a batch"));
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    let now = beats();
+                    let now = carrier.heart.beats();
                     if now != last {
                         (last, since) = (now, Instant::now());
                     } else if since.elapsed() >= self.hang {
