@@ -12,6 +12,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[inline(always)]
     pub fn arrive_aside(&mut self, task: TaskId, plain: Plain) -> Result<TaskId, Halt> {
         debug_assert!(!self.search.is_active(), "raddle bug: a run of a search is not written down");
+        self.quiet = 0;
         let enabled = self.announce_for_others(task, plain)?;
         self.pick_among(enabled)
     }

@@ -1,7 +1,7 @@
 //! How a run begins: in full, or again, if it differs from the one before in its seed only and that ended as most do.
 
+use crate::current::Current;
 use crate::director::Engine;
-use crate::lately::{Current, Quiet};
 use raddle_model::{Analysis, Plan, Policy, SpinMode, Tail};
 
 impl<P: Policy, A: Analysis> Engine<P, A> {
@@ -23,7 +23,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.steps_max = plan.steps_max;
         self.verdict = None;
         self.saw_try = false;
-        self.quiet = Quiet::default();
+        self.quiet = 0;
         self.ended_calmly = false;
         self.repeats = plan.tail == Tail::None;
         self.fingerprint = plan.prefix.fingerprint;
@@ -47,7 +47,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.steps = 0;
         self.verdict = None;
         self.saw_try = false;
-        self.quiet = Quiet::default();
+        self.quiet = 0;
         self.calm_until = self.steps_max;
         self.few_until = self.steps_max;
         self.blind_until = if self.policy.is_blind() { self.steps_max } else { 0 };

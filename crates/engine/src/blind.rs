@@ -4,8 +4,8 @@
 //! [`Engine::toss`] is what nearly every step of such a run is, and nothing else: whatever may call something, and comes
 //! back, is left to [`Engine::go_on_after`], so that registers need not be saved for it.
 
+use crate::current::Current;
 use crate::director::{Engine, Next};
-use crate::lately::Current;
 use raddle_model::{
     Analysis, Decision, Kind, ObjectId, Order, Outcome, Plain, PlainEvent, Policy, SiteId, TaskId, Touch,
 };
@@ -83,6 +83,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// The same in two parts. Says who goes on, or where it has stopped; then [`Engine::go_on_after`] comes next.
     #[inline(always)]
     pub fn toss<const COUNTED: bool>(&mut self, task: TaskId, plain: Plain) -> Result<TaskId, Halt> {
+        self.quiet = 0;
         // What is taken is seldom taken in vain; to find out here who has it would take registers.
         let enabled = if plain.touch == Touch::Join {
             self.announce_for_others(task, plain)?
@@ -149,8 +150,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         debug_assert!(plain.touch == Touch::Give && plain.order == Order::SeqCst);
         debug_assert!(!self.search.is_active(), "raddle bug: a run of a search is not written down");
         let event = self.world.perform_plain::<true>(task, plain).ok_or(false)?;
+        self.quiet += 1;
         self.steps += 1;
-        self.quiet.go_on(self.steps);
         if self.analysis.plain_at_once(event, &self.world) { Ok(()) } else { Err(true) }
     }
 
@@ -286,6 +287,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if !self.is_blind() {
             return self.schedule_next();
         }
+        self.quiet = 0;
         let tossed = self.toss_again();
         self.next_after(tossed)
     }

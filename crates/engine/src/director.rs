@@ -6,9 +6,9 @@
 //! before anybody else goes on ([`Engine::announce`]), so that the policy never decides blind.
 
 use crate::check::Check;
+use crate::current::Current;
 use crate::deadlock;
 use crate::decisions::Decisions;
-use crate::lately::{Current, Quiet};
 use crate::rote::Rote;
 use crate::search::Search;
 use crate::spin::Spin;
@@ -33,6 +33,9 @@ pub enum Next {
     Over,
 }
 
+/// Operations in a row that need not be scheduling points.
+const QUIET_MAX: u32 = 10_000;
+
 /// One run. It is used for many runs in a row, so that nothing is allocated in the steady state.
 #[derive(Debug)]
 pub struct Engine<P, A> {
@@ -52,7 +55,8 @@ pub struct Engine<P, A> {
     pub(crate) steps_max: u64,
     pub(crate) verdict: Option<Verdict>,
     pub(crate) saw_try: bool,
-    pub(crate) quiet: Quiet,
+    // Operations since the last scheduling point.
+    pub(crate) quiet: u32,
     // The points at which the policy need not be asked. See `stay`.
     pub(crate) spell: Spell,
     // The number of steps up to which the quick way may be taken, 0 while it may not. See `quick`.
@@ -91,7 +95,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             steps_max: 0,
             verdict: None,
             saw_try: false,
-            quiet: Quiet::default(),
+            quiet: 0,
             spell: Spell::default(),
             calm_until: 0,
             few_until: 0,
@@ -236,7 +240,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[inline]
     pub fn is_point_at(&self, kind: Kind, site: SiteId) -> bool {
         self.points.contains_at(kind, site)
-            || (self.quiet.is_long(self.steps) && !matches!(kind, Kind::Spawn | Kind::Choose | Kind::Fence))
+            || (self.quiet >= QUIET_MAX && !matches!(kind, Kind::Spawn | Kind::Choose | Kind::Fence))
     }
 
     /// A task says what it is about to do, and others go on first: for a task that was just made.
@@ -325,10 +329,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if self.has_strayed() {
             return Outcome::Done;
         }
+        self.quiet += 1;
         self.spin.settle(&mut self.world);
         self.world.announce(task, op);
         self.execute(task, 0);
-        self.quiet.go_on(self.steps);
         self.look_around();
         self.outcome(task)
     }
@@ -356,7 +360,6 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.spin.settle(&mut self.world);
         self.world.announce(task, Op::new(Kind::Choose, ObjectId::NONE, site).arg(u64::from(arity)));
         self.execute(task, value);
-        self.quiet.pass(self.steps);
         self.look_around();
         value
     }
@@ -436,6 +439,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// Lets the policy pick until a task has something to run.
     #[inline(never)]
     pub fn schedule_next(&mut self) -> Next {
+        self.quiet = 0;
         let mut next = None;
         while self.verdict.is_none() && next.is_none() {
             next = self.pick().and_then(|task| self.let_happen(task));

@@ -6,8 +6,8 @@
 //! ([`Plain`]) exactly what the general way in `director` does, and hands over to it
 //! whatever is not plain. A test runs programs both ways and compares.
 
+use crate::current::Current;
 use crate::director::{Engine, Next};
-use crate::lately::Current;
 use raddle_model::{
     Analysis, Decision, Kind, ObjectId, Op, Order, Outcome, Pick, Plain, PlainEvent, Policy, SiteId, TaskId,
     TimeMode, Touch, View,
@@ -36,6 +36,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if self.steps >= self.calm_until {
             return self.arrive_slowly(task, plain);
         }
+        self.quiet = 0;
         self.end_spell();
         let others = self.world.enabled_tasks();
         if self.world.can(task, plain) && self.policy.stays(task, others, &self.world) {
@@ -104,8 +105,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             return self.spawn_with_care(parent, site);
         }
         self.end_spell();
+        self.quiet += 1;
         self.steps += 1;
-        self.quiet.go_on(self.steps);
         let child = self.world.perform_spawn_only(parent, site);
         if self.search.is_active() {
             self.search.event(&self.world.spawned(parent, child, site));
@@ -223,8 +224,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if self.steps < self.calm_until
             && let Some(event) = self.world.perform_plain::<false>(task, plain)
         {
+            self.quiet += 1;
             self.happened(event);
-            self.quiet.go_on(self.steps);
             return Outcome::Done;
         }
         self.perform_with_care(task, plain.op())

@@ -19,7 +19,6 @@ mod stay;
 pub(crate) use self::script::Rote;
 use self::script::{Call, KEPT_MAX, Kept, Line, Phase, SPACING_MIN, TASKS_MAX};
 use crate::director::{Engine, Next};
-use crate::lately::Quiet;
 use raddle_model::objects::State;
 use raddle_model::{Analysis, Kind, ObjectId, Plain, Plan, Policy, SiteId, TaskId, Trace, Verdict};
 
@@ -41,7 +40,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.steps = steps;
         self.verdict = None;
         self.saw_try = false;
-        self.quiet = Quiet::default();
+        self.quiet = 0;
         self.search.take_back(trace, picks, events);
         self.world.take_back_first_states(&mut trace.log.objects, first_states);
         self.policy.skip(picks);

@@ -64,6 +64,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     fn go_on_in_spell(&mut self, task: TaskId, plain: Plain) -> PlainEvent {
         debug_assert!(self.current.get() == Some(task), "raddle bug: the spell is another task's");
         self.spell.left -= 1;
+        self.quiet = 0;
         let event = self.world.perform_plain::<true>(task, plain);
         self.steps += 1;
         event.expect("raddle bug: what could be done did not happen")

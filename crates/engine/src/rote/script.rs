@@ -1,6 +1,6 @@
 //! What is written down of a run of a search, and what is kept of it.
 
-use crate::lately::Current;
+use crate::current::Current;
 use crate::spin::Spin;
 use alloc::vec::Vec;
 use raddle_model::plan::{Step, Steps};

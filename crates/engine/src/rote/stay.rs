@@ -2,8 +2,8 @@
 //! by rote, and nothing else: where a state is to be kept, a list must grow, or another task goes on, the general way is gone.
 
 use super::script::{Call, Line};
+use crate::current::Current;
 use crate::director::Engine;
-use crate::lately::Current;
 use raddle_model::{Analysis, Plain, Policy, TaskId, Touch};
 
 impl<P: Policy, A: Analysis> Engine<P, A> {
@@ -28,6 +28,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             self.rote.lines.pop();
             return Err(false);
         }
+        self.quiet = 0;
         if others != 0 {
             self.decisions.count_one();
         }

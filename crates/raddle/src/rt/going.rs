@@ -22,12 +22,16 @@ impl Run {
         self.go(task)
     }
 
-    /// A task's stack.
+    /// A task's stack; nothing if it has none.
+    // Nothing that may unwind: see `Rt::start`.
     #[inline(always)]
     fn context(&mut self, task: TaskId) -> *mut Context {
         match self.contexts.get(task.index()) {
             Some(&context) => context,
-            None => &raw mut self.fibers[task.index()].context,
+            None => {
+                let fiber = self.fibers.get_mut(task.index());
+                fiber.map_or(std::ptr::null_mut(), |fiber| &raw mut fiber.context)
+            }
         }
     }
 

@@ -233,8 +233,7 @@ impl Rt {
     ) where
         F: FnOnce() -> std::thread::Result<()>,
     {
-        let here = self.with(|run| run.here());
-        let (before, child) = self.with(|run| {
+        let (before, here, child) = self.with(|run| {
             // SAFETY: fibers are boxed, and this one is not in use. The rest is passed on to the caller.
             let child = unsafe {
                 run.begin_in(self, fiber, move |rt| rt.task(Kind::Exit, body));
@@ -244,11 +243,11 @@ impl Rt {
                 }
                 &raw mut (*fiber).context
             };
-            let before = run.maker;
+            let (before, here) = (run.maker, run.here());
             run.set_maker(Some(run.running));
             run.heart.goes_on(task, site);
             run.running = task;
-            (before, child)
+            (before, here, child)
         });
         // SAFETY: the child has been begun just now.
         unsafe { switch(here, child) };
