@@ -248,21 +248,41 @@ impl<R: Recipe> Analysis for Hashing<R> {
 
     #[inline(always)]
     fn plain(&mut self, event: PlainEvent, world: &World) {
-        if !self.plain_at_once(event, world) {
+        if !Chains::is_first(event.task) || !self.plain_at_once(event, world) {
             self.any_plain(event.task, event.index, event.plain, world);
         }
     }
 
-    /// All but the first access to an object, and tasks beyond the first ones.
+    /// All but the first access to an object.
+    #[inline(always)]
+    fn takes_at_once(&self, object: ObjectId) -> bool {
+        R::SHORT && object.index() < self.objects.len()
+    }
+
+    #[inline(always)]
+    fn take_at_once(&mut self, event: PlainEvent, _: &World) {
+        let PlainEvent { task, plain, .. } = event;
+        let hash = add(self.tasks.of_first(task), &mut self.objects[plain.object.index()], plain);
+        self.total = self.total.plus(hash);
+    }
+
     #[inline(always)]
     fn plain_at_once(&mut self, event: PlainEvent, _: &World) -> bool {
-        let found = (self.tasks.of_first(event.task), self.objects.get_mut(event.plain.object.index()));
-        let (Some(chain), Some(groups), true) = (found.0, found.1, R::SHORT) else { return false };
-        let reading = event.plain.touch.reads();
-        let hash = chain.chain((event.plain.kind as u64) << 56, groups.before(reading));
-        groups.add(reading, hash);
-        *chain = hash;
+        let PlainEvent { task, plain, .. } = event;
+        let groups = self.objects.get_mut(plain.object.index());
+        let (Some(groups), true) = (groups, R::SHORT) else { return false };
+        let hash = add(self.tasks.of_first(task), groups, plain);
         self.total = self.total.plus(hash);
         true
     }
+}
+
+/// The hash of a plain event by the right recipe, which becomes part of the task's chain and of the object's groups.
+#[inline(always)]
+fn add(chain: &mut Wide, groups: &mut Groups, plain: Plain) -> Wide {
+    let reading = plain.touch.reads();
+    let hash = chain.chain((plain.kind as u64) << 56, groups.before(reading));
+    groups.add(reading, hash);
+    *chain = hash;
+    hash
 }

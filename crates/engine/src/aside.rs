@@ -1,7 +1,7 @@
 //! The short way of a task that may not go on, where the policy can pick at once who does. What is drawn in `blind` is
 //! picked here, by looking; all else is the same.
 
-use crate::blind::Halt;
+use crate::blind::{Halt, Inline};
 use crate::director::Engine;
 use crate::stay::Spell;
 use raddle_model::{Analysis, Decision, Plain, Policy, SiteId, TaskId};
@@ -36,7 +36,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             if enabled & (enabled - 1) != 0 {
                 self.decisions.push(Decision::Run(task));
             }
-            match self.do_as_drawn(task, enabled, true)? {
+            match self.do_as_drawn(task, enabled, Inline::All)? {
                 Some(others) => enabled = others,
                 None => {
                     self.spell = Spell::new(given, enabled & !(1 << (task.0 & 63)));

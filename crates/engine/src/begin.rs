@@ -1,5 +1,6 @@
 //! How a run begins: in full, or again, if it differs from the one before in its seed only and that ended as most do.
 
+use crate::current::Current;
 use crate::director::Engine;
 use raddle_model::{Analysis, Plan, Policy, SpinMode, Tail};
 
@@ -17,7 +18,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.spin.begin(plan.spin == SpinMode::Park);
         self.check.begin(record, &plan.prefix.checks);
         self.decisions.begin();
-        self.current = None;
+        self.current = Current::default();
         self.steps = 0;
         self.steps_max = plan.steps_max;
         self.verdict = None;
@@ -42,7 +43,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.analysis.begin();
         self.spin.used = false;
         self.decisions.begin();
-        self.current = None;
+        self.current = Current::default();
         self.steps = 0;
         self.verdict = None;
         self.saw_try = false;

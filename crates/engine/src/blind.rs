@@ -4,6 +4,7 @@
 //! [`Engine::toss`] is what nearly every step of such a run is, and nothing else: whatever may call something, and comes
 //! back, is left to [`Engine::go_on_after`], so that registers need not be saved for it.
 
+use crate::current::Current;
 use crate::director::{Engine, Next};
 use raddle_model::{
     Analysis, Decision, Kind, ObjectId, Order, Outcome, Plain, PlainEvent, Policy, SiteId, TaskId, Touch,
@@ -22,6 +23,27 @@ pub enum Halt {
     Drawn(TaskId),
     /// This task has done it, and the analyses have not been told.
     Untold(TaskId),
+}
+
+/// Which operations of whoever is drawn are done where somebody has come to another, which is known where this is compiled. To
+/// have more of them there takes registers, which every step would have to save; what is left is a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Inline {
+    Write,
+    Take,
+    /// Tasks that end, and those that wait for them, as well.
+    All,
+}
+
+impl Inline {
+    /// Tasks mostly do the same at a time.
+    fn after(touch: Touch) -> Inline {
+        match touch {
+            Touch::Write => Inline::Write,
+            Touch::Take => Inline::Take,
+            _ => Inline::All,
+        }
+    }
 }
 
 impl<P: Policy, A: Analysis> Engine<P, A> {
@@ -68,7 +90,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         } else {
             self.world.announce_low(task, plain).ok_or(Halt::InVain(task))?
         };
-        self.toss_among::<COUNTED>(enabled, matches!(plain.touch, Touch::Join | Touch::Exit))
+        self.toss_among::<COUNTED>(enabled, Inline::after(plain.touch))
     }
 
     /// A task says what it is about to do. Who can run then, unless nobody may be asked for yet.
@@ -80,6 +102,12 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             None if self.world.is_owned_by_one_that_can(plain.object) => Ok(self.world.enabled_tasks().low()),
             None => Err(Halt::InVain(task)),
         }
+    }
+
+    /// Who was drawn last, where somebody was.
+    #[inline(always)]
+    pub fn last_drawn(&self) -> TaskId {
+        self.current.task()
     }
 
     /// The same for a task's last operation, where decisions are only counted.
@@ -136,10 +164,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// One of those who can run does what it was about to do; if it exits, another one, too.
     ///
-    /// `ends`, which is known where this is compiled: whether the ends of tasks are as frequent here as all else. To have
-    /// them here takes registers, which every step would have to save.
     #[inline(always)]
-    fn toss_among<const COUNTED: bool>(&mut self, mut enabled: u64, ends: bool) -> Result<TaskId, Halt> {
+    fn toss_among<const COUNTED: bool>(&mut self, mut enabled: u64, inline: Inline) -> Result<TaskId, Halt> {
         loop {
             // Nothing is drawn or decided where there is nothing to choose.
             let task = if enabled & enabled.wrapping_sub(1) == 0 {
@@ -156,7 +182,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
                 }
                 task
             };
-            match self.do_as_drawn(task, enabled, ends)? {
+            match self.do_as_drawn(task, enabled, inline)? {
                 Some(others) => enabled = others,
                 None => return Ok(task),
             }
@@ -169,15 +195,15 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         &mut self,
         task: TaskId,
         enabled: u64,
-        ends: bool,
+        inline: Inline,
     ) -> Result<Option<u64>, Halt> {
-        self.current = Some(task);
+        self.current = Current::of(task);
         // What most steps are is written out, so that nothing more is asked of them.
         let done = match self.world.task(task).touch {
-            Some(Touch::Write) => self.step_at_once(task, Touch::Write, enabled),
-            Some(Touch::Take) => self.step_at_once(task, Touch::Take, enabled),
-            Some(Touch::Join) if ends => self.step_at_once(task, Touch::Join, enabled),
-            Some(Touch::Exit) if ends => {
+            Some(Touch::Write) if inline != Inline::Take => self.step_at_once(task, Touch::Write, enabled),
+            Some(Touch::Take) if inline != Inline::Write => self.step_at_once(task, Touch::Take, enabled),
+            Some(Touch::Join) if inline == Inline::All => self.step_at_once(task, Touch::Join, enabled),
+            Some(Touch::Exit) if inline == Inline::All => {
                 self.step_at_once(task, Touch::Exit, enabled)?;
                 let others = self.world.enabled_tasks().low();
                 return if others != 0 && self.has_few() { Ok(Some(others)) } else { Err(Halt::Nobody) };
@@ -217,7 +243,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
                     let enabled = self.world.enabled_tasks().low();
                     let task = self.policy.draw(enabled);
                     self.decisions.push(Decision::Run(task));
-                    self.do_as_drawn(task, enabled, false).map(|_| task)
+                    self.do_as_drawn(task, enabled, Inline::Write).map(|_| task)
                 }
                 Halt::Untold(task) => {
                     let step = self.world.last_step(task);
@@ -228,6 +254,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
                     // By itself, so that nothing more is asked of it.
                     let done = match self.world.task(task).touch {
                         Some(Touch::Read) => self.step_blindly(task, Touch::Read),
+                        Some(Touch::Write) => self.step_blindly(task, Touch::Write),
+                        Some(Touch::Take) => self.step_blindly(task, Touch::Take),
                         Some(touch) => self.step_blindly(task, touch),
                         None => None,
                     };
@@ -272,7 +300,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if enabled == 0 || !self.has_few() {
             Err(Halt::Nobody)
         } else if self.is_blind() {
-            self.toss_among::<false>(enabled, true)
+            self.toss_among::<false>(enabled, Inline::All)
         } else {
             self.pick_among(enabled)
         }
@@ -281,7 +309,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::schedule_next`], where these can run.
     #[inline(always)]
     pub(crate) fn next_blindly(&mut self, enabled: u64) -> Next {
-        let tossed = self.toss_among::<false>(enabled, false);
+        let tossed = self.toss_among::<false>(enabled, Inline::All);
         self.next_after(tossed)
     }
 }

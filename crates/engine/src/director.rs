@@ -6,6 +6,7 @@
 //! before anybody else goes on ([`Engine::announce`]), so that the policy never decides blind.
 
 use crate::check::Check;
+use crate::current::Current;
 use crate::deadlock;
 use crate::decisions::Decisions;
 use crate::rote::{Rote, Script};
@@ -50,7 +51,7 @@ pub struct Engine<P, A> {
     pub(crate) decisions: Decisions,
     // invariant: empty between calls of `schedule`; kept for its memory.
     pub(crate) pickable: TaskSet,
-    pub(crate) current: Option<TaskId>,
+    pub(crate) current: Current,
     pub(crate) steps: u64,
     pub(crate) steps_max: u64,
     pub(crate) verdict: Option<Verdict>,
@@ -92,7 +93,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             check: Check::default(),
             decisions: Decisions::default(),
             pickable: TaskSet::EMPTY,
-            current: None,
+            current: Current::default(),
             steps: 0,
             steps_max: 0,
             verdict: None,
@@ -362,7 +363,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             return;
         }
         self.world.unchanged(object);
-        if let Some(task) = self.current {
+        if let Some(task) = self.current.get() {
             self.spin.unchanged(task, object, &mut self.world);
         }
         self.look_around();
@@ -444,7 +445,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     fn let_happen(&mut self, task: TaskId) -> Option<Next> {
         let kind = self.world.task(task).op.kind;
         let pick = if kind == Kind::NotifyOne { self.choose_waiter(task) } else { 0 };
-        self.current = Some(task);
+        self.current = Current::of(task);
         self.execute(task, pick);
         match kind {
             Kind::Exit => return None,
@@ -489,7 +490,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             return None;
         }
         self.search.point(self.steps, enabled, &self.world);
-        let view = View { step: self.steps, current: self.current, enabled, world: &self.world };
+        let view = View { step: self.steps, current: self.current.get(), enabled, world: &self.world };
         match self.policy.pick(&view) {
             Pick::Run(task) => {
                 assert!(enabled.contains(task), "raddle bug: the policy picked {task:?}, which cannot run");

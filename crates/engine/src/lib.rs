@@ -12,6 +12,7 @@ mod blind;
 mod check;
 mod close;
 mod condvar;
+mod current;
 mod deadlock;
 mod decisions;
 mod director;

@@ -6,6 +6,7 @@
 //! ([`Plain`]) exactly what the general way in `director` does, and hands over to it
 //! whatever is not plain. A test runs programs both ways and compares.
 
+use crate::current::Current;
 use crate::director::{Engine, Next};
 use raddle_model::{
     Analysis, Decision, Kind, ObjectId, Op, Order, Outcome, Pick, Plain, PlainEvent, Policy, SiteId, TaskId,
@@ -167,7 +168,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             self.decisions.push(Decision::Run(task));
         }
         self.search.point_beside(self.steps, task, others, &self.world);
-        self.current = Some(task);
+        self.current = Current::of(task);
     }
 
     /// A task has exited: another goes on.
@@ -194,7 +195,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.end_spell();
         let enabled = self.world.enabled_tasks();
         self.search.point(self.steps, enabled, &self.world);
-        let view = View { step: self.steps, current: self.current, enabled, world: &self.world };
+        let view = View { step: self.steps, current: self.current.get(), enabled, world: &self.world };
         let task = match self.policy.pick(&view) {
             Pick::Run(task) => task,
             Pick::Cut => return self.refused(None),
@@ -204,7 +205,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if enabled.several() {
             self.decisions.push(Decision::Run(task));
         }
-        self.current = Some(task);
+        self.current = Current::of(task);
         match self.world.step_plain::<false>(task) {
             Some(event) => {
                 self.happened(event);

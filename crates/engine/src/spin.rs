@@ -8,7 +8,6 @@
 //! left, they run on.
 
 use alloc::vec::Vec;
-use raddle_model::world::Task;
 use raddle_model::{Access, Event, Kind, ObjectId, Outcome, SiteId, TaskId, TaskSet, World, hash};
 
 /// Equal laps after which a task counts as spinning, unless the front end says otherwise.
@@ -183,9 +182,10 @@ impl Spin {
     pub(crate) fn unchanged(&mut self, task: TaskId, object: ObjectId, world: &mut World) {
         if self.active {
             self.unsettled = None;
-            let Task { looks_before, changed_at, .. } = *world.task(task);
-            *world.looks_mut(task) = looks_before;
-            self.look(task, object, changed_at.0, world);
+            let last = world.task(task);
+            let (looks, site) = (last.looks_before, last.changed_at());
+            *world.looks_mut(task) = looks;
+            self.look(task, object, site.0, world);
         }
     }
 

@@ -31,16 +31,31 @@ pub enum Life {
 }
 
 /// A task.
+// In this order: what a step writes lies together, and is written at once where it is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
 pub struct Task {
     /// What it is about to do; meaningful while [`Life::Pending`].
     pub op: Op,
+    /// What `op` does to its object, if it is plain ([`Op::plain`]). invariant: nothing unless [`Life::Pending`].
+    pub touch: Option<Touch>,
     /// Where it is in its life.
     pub life: Life,
     // Whether `op` has nothing that a plain operation has not: no span, number or second object, and no other mode.
+    // invariant: then `outcome` is `Done`.
     bare: bool,
-    /// What `op` does to its object, if it is plain ([`Op::plain`]). invariant: nothing unless [`Life::Pending`].
-    pub touch: Option<Touch>,
+    // Whether its last plain operation that may have changed something is, or will be, the one in `op`.
+    told: bool,
+    /// How many events it has had.
+    pub events: u32,
+    /// How often it has looked at something since it last changed anything: the engine's, kept here
+    /// because every step touches this task anyway.
+    pub looks: u32,
+    /// The same before its last plain operation that may have changed something: the front end may
+    /// yet say that it did not.
+    pub looks_before: u32,
+    // Where that operation stands, unless it is the one in `op`.
+    changed_at: SiteId,
     /// Stable name: a hash of the path of spawn indexes from main.
     pub name: u64,
     /// Who made it; main has nobody.
@@ -49,8 +64,6 @@ pub struct Task {
     pub spawn_index: u32,
     /// How many children it has made.
     pub children: u32,
-    /// How many events it has had.
-    pub events: u32,
     /// What can be joined.
     pub object: ObjectId,
     /// Its park token, once somebody has used it.
@@ -63,14 +76,6 @@ pub struct Task {
     pub ticket: u32,
     /// How its last operation ended.
     pub outcome: Outcome,
-    /// How often it has looked at something since it last changed anything: the engine's, kept here
-    /// because every step touches this task anyway.
-    pub looks: u32,
-    /// The same before its last plain operation that may have changed something: the front end may
-    /// yet say that it did not.
-    pub looks_before: u32,
-    /// Where that operation stands.
-    pub changed_at: SiteId,
 }
 
 impl Task {
@@ -78,6 +83,7 @@ impl Task {
     #[inline(always)]
     fn is_about_to(&mut self, op: Op) {
         assert!(self.life == Life::Running, "raddle bug: a task announces twice");
+        self.keep_changed_at();
         self.op = op;
         self.bare = false;
         self.life = Life::Pending;
@@ -95,23 +101,24 @@ impl Task {
     /// One that has done nothing yet.
     const NEW: Task = Task {
         op: Op::new(Kind::Yield, ObjectId::NONE, SiteId::UNKNOWN),
+        touch: None,
         life: Life::Running,
         bare: true,
-        touch: None,
+        told: false,
+        events: 0,
+        looks: 0,
+        looks_before: 0,
+        changed_at: SiteId::UNKNOWN,
         name: 0,
         parent: None,
         spawn_index: 0,
         children: 0,
-        events: 0,
         object: ObjectId::NONE,
         token: ObjectId::NONE,
         woken: false,
         spurious_left: 0,
         ticket: 0,
         outcome: Outcome::Done,
-        looks: 0,
-        looks_before: 0,
-        changed_at: SiteId::UNKNOWN,
     };
 }
 

@@ -42,10 +42,20 @@ impl Chains {
         if index < FIRST { &mut self.first[index] } else { &mut self.rest[index - FIRST] }
     }
 
-    /// The same for one of the first tasks.
+    /// Whether a task is one of the first.
     #[inline(always)]
-    pub(super) fn of_first(&mut self, task: TaskId) -> Option<&mut Wide> {
-        self.first.get_mut(task.index())
+    pub(super) fn is_first(task: TaskId) -> bool {
+        task.index() < FIRST
+    }
+
+    /// That of one of the first tasks.
+    #[inline(always)]
+    pub(super) fn of_first(&mut self, task: TaskId) -> &mut Wide {
+        debug_assert!(
+            Chains::is_first(task),
+            "raddle bug: a task that is none of the first is taken for one"
+        );
+        &mut self.first[task.index() % FIRST]
     }
 
     /// Becomes a copy of another, in the memory that is there.

@@ -1,5 +1,6 @@
 //! What is written down of a run of a search, and what is kept of it.
 
+use crate::current::Current;
 use crate::spin::Spin;
 use alloc::vec::Vec;
 use raddle_model::plan::{Step, Steps};
@@ -139,7 +140,7 @@ pub(super) struct Kept {
     pub(super) decisions: usize,
     pub(super) first_states: usize,
     pub(super) steps: u64,
-    pub(super) current: Option<TaskId>,
+    pub(super) current: Current,
     pub(super) world: World,
     pub(super) spin: Spin,
 }

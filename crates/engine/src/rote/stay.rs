@@ -2,6 +2,7 @@
 //! by rote, and nothing else: where a state is to be kept, a list must grow, or another task goes on, the general way is gone.
 
 use super::script::Line;
+use crate::current::Current;
 use crate::director::Engine;
 use raddle_model::{Analysis, Plain, Policy, TaskId, Touch};
 
@@ -31,7 +32,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if others != 0 {
             self.decisions.count_one();
         }
-        self.current = Some(task);
+        self.current = Current::of(task);
         let (able, objects) = (others | 1 << task.0, self.world.objects().len() as u32);
         let event = self.world.perform_plain::<true>(task, plain);
         let event = event.expect("raddle bug: what could be done did not happen");

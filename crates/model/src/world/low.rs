@@ -34,10 +34,17 @@ impl World {
         let mut able = TaskSet::of_low(others);
         happen::<true>(&mut self.objects[object.index()], &mut able, task, touch)?;
         self.enabled.set_low(able.low());
-        entry.life = if touch == Touch::Exit { Life::Exited } else { Life::Running };
         entry.touch = None;
+        entry.life = if touch == Touch::Exit { Life::Exited } else { Life::Running };
+        // As the announcement has left them: so all of it is one word.
+        debug_assert!(
+            entry.bare && entry.told == (touch != Touch::Read),
+            "raddle bug: a step that was not told"
+        );
+        entry.bare = true;
+        entry.told = touch != Touch::Read;
         let Op { kind, order, site, .. } = entry.op;
-        let event = entry.plain_event(task, Plain { kind, touch, order, object, site });
+        let event = entry.plain_event::<true>(task, Plain { kind, touch, order, object, site });
         if touch == Touch::Exit {
             self.live.remove_from::<true>(task);
         }

@@ -4,9 +4,12 @@
 use super::{Life, Task, World, wrong};
 use crate::ids::{ObjectId, SiteId, TaskId};
 use crate::objects::{Object, State};
-use crate::op::{Kind, Op, Plain, Touch};
+use crate::op::{Kind, Mode, Op, Plain, Span, Touch};
 use crate::taskset::TaskSet;
 use crate::trace::{Event, Outcome, PlainEvent};
+
+/// What life and bareness of a task are, as one number, that has nothing to leave behind before it announces a plain operation.
+const READY: u16 = Life::Running as u16 | 1 << 8;
 
 impl World {
     /// As [`World::announce`]. `LOW`: there are no more tasks than a [`TaskSet`]'s word has bits.
@@ -24,9 +27,14 @@ impl World {
     #[inline(always)]
     pub(super) fn tell<const LOW: bool>(&mut self, task: TaskId, plain: Plain) -> bool {
         let entry = &mut self.tasks[task.index()];
-        assert!(entry.life == Life::Running, "raddle bug: a task announces twice");
-        if !entry.bare {
+        // Both at one look.
+        if u16::from(entry.life as u8) | u16::from(entry.bare) << 8 != READY {
             entry.strip();
+        }
+        if plain.touch == Touch::Read {
+            entry.keep_changed_at();
+        } else {
+            entry.told = true;
         }
         entry.op.kind = plain.kind;
         entry.op.order = plain.order;
@@ -34,6 +42,7 @@ impl World {
         entry.op.site = plain.site;
         entry.life = Life::Pending;
         entry.touch = Some(plain.touch);
+        entry.bare = true;
         match plain.touch {
             Touch::Take => {
                 let object = &mut self.objects[plain.object.index()];
@@ -82,7 +91,7 @@ impl World {
         self.enabled.remove_from::<LOW>(task);
         entry.life = Life::Running;
         entry.touch = None;
-        let event = entry.plain_event(task, Plain { kind, touch, order, object, site });
+        let event = entry.plain_event::<true>(task, Plain { kind, touch, order, object, site });
         if touch == Touch::Exit {
             self.leave::<LOW>(task);
         }
@@ -96,7 +105,7 @@ impl World {
         let entry = &mut self.tasks[task.index()];
         assert!(entry.life == Life::Running, "raddle bug: a task that is about to do one thing does another");
         happen::<LOW>(&mut self.objects[plain.object.index()], &mut self.enabled, task, plain.touch)?;
-        let event = entry.plain_event(task, plain);
+        let event = entry.plain_event::<false>(task, plain);
         if plain.touch == Touch::Exit {
             self.leave::<LOW>(task);
         }
@@ -142,6 +151,7 @@ impl World {
         assert!(entry.life == Life::Running, "raddle bug: a task that is about to do one thing does another");
         entry.events += 1;
         entry.outcome = outcome;
+        entry.bare = false;
         entry.looks = 0;
         entry
     }
@@ -169,20 +179,46 @@ impl Task {
     // No call: it would keep the rest from having all registers.
     #[inline(always)]
     fn strip(&mut self) {
-        self.op = Op::new(self.op.kind, self.op.object, self.op.site);
-        self.bare = true;
+        assert!(self.life == Life::Running, "raddle bug: a task announces twice");
+        self.op.mode = Mode::Block;
+        self.op.second = ObjectId::NONE;
+        self.op.span = Span::WHOLE;
+        self.op.arg = 0;
+        self.outcome = Outcome::Done;
     }
 
-    /// One more event of this task, a plain one.
+    /// What is to be in `op` is not what has last changed something.
     #[inline(always)]
-    pub(super) fn plain_event(&mut self, task: TaskId, plain: Plain) -> PlainEvent {
+    pub(super) fn keep_changed_at(&mut self) {
+        self.changed_at = self.changed_at();
+        self.told = false;
+    }
+
+    /// Where its last plain operation stands that may have changed something.
+    #[inline]
+    pub fn changed_at(&self) -> SiteId {
+        if self.told { self.op.site } else { self.changed_at }
+    }
+
+    /// One more event of this task, a plain one. `TOLD`: that which it has announced.
+    // What is seldom anything else is looked at, and not written again.
+    #[inline(always)]
+    pub(super) fn plain_event<const TOLD: bool>(&mut self, task: TaskId, plain: Plain) -> PlainEvent {
         let index = self.events;
         self.events = index + 1;
-        self.outcome = Outcome::Done;
+        if !TOLD && !self.bare {
+            self.outcome = Outcome::Done;
+        }
         if plain.touch != Touch::Read {
-            self.changed_at = plain.site;
-            self.looks_before = self.looks;
-            self.looks = 0;
+            if !TOLD {
+                self.changed_at = plain.site;
+                self.told = false;
+            }
+            // Both at one look.
+            if u64::from(self.looks) | u64::from(self.looks_before) << 32 != 0 {
+                self.looks_before = self.looks;
+                self.looks = 0;
+            }
         }
         PlainEvent { task, index, plain }
     }

@@ -6,7 +6,7 @@ mod searched;
 use super::panics::RunOver;
 use super::switch::{Context, switch};
 use super::watch::Watch;
-use super::{LATE_OPERATIONS_MAX, Rt, Run};
+use super::{CONTEXTS, LATE_OPERATIONS_MAX, Rt, Run};
 use raddle_engine::{Engine, Halt, Next};
 use raddle_model::{Kind, Mode, ObjectId, Op, Order, Outcome, Plain, SiteId, TaskId, Touch};
 use raddle_policy::Planned;
@@ -39,8 +39,21 @@ impl Rt {
                 self.wait(way);
             }
         }
+        if order != Order::SeqCst && matches!(kind, Kind::Load | Kind::Store | Kind::Rmw) {
+            self.had_weak_order();
+        }
         // It comes back when the operation has been done, or not at all.
         Outcome::Done
+    }
+
+    /// The running task has executed an atomic weaker than sequentially consistent.
+    #[inline]
+    fn had_weak_order(self) {
+        self.with(|run| {
+            if !run.ending {
+                run.engine.analysis_mut().weak_orders = true;
+            }
+        });
     }
 
     // Each of these says who goes on, if the task must wait for its turn; if not, the operation has been
@@ -76,7 +89,6 @@ impl Rt {
             return self.give(plain.kind, order, object, site);
         }
         let me = run.running;
-        run.heart.beat_at(me, site);
         match run.engine.give(me, plain) {
             Ok(()) => Way::NONE,
             Err(true) => run.go_on_told(plain.kind, order, object, site),
@@ -107,7 +119,6 @@ impl Rt {
         if run.unusual || !run.engine.announce_at_once(run.running, plain) {
             return self.arrive_first(kind, order, object, site);
         }
-        run.beat_at(site);
         run.go_back_to_maker()
     }
 
@@ -127,7 +138,6 @@ impl Rt {
     #[inline(never)]
     fn arrive_first(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
         let plain = plain(kind, order, object, site);
-        self.with(|run| run.beat_at(site));
         if self.with(|run| run.unusual) {
             return self.arrive_specially(plain.op()).err().unwrap_or(Way::NONE);
         }
@@ -179,7 +189,6 @@ impl Rt {
             self.stray();
         }
         let turn = self.with(|run| {
-            run.beat_at(op.site);
             if run.is_special() {
                 return Turn::Special;
             }
@@ -379,22 +388,19 @@ impl Run {
     fn turn<const WAY: u8>(&mut self, plain: Plain) -> Way {
         // Read once: what is written in between might be the same place, for all that a compiler knows.
         let me = self.running;
-        self.heart.beat_at(me, plain.site);
         if WAY == BLIND {
             if !self.engine.is_blind() {
                 return self.turn_with_eyes_open(plain.kind, plain.order, plain.object, plain.site);
             }
             // Whoever it is, oneself included, goes on the same way.
-            return match self.engine.toss::<true>(me, plain) {
-                Ok(task) => self.hand_over(Next::Run(task)),
-                Err(halt) => self.hand_over_after(halt),
-            };
+            let tossed = self.engine.toss::<true>(me, plain);
+            return self.hand_over_blindly(tossed);
         }
         if WAY == STAYING {
             return match self.engine.stay_at_once(me, plain) {
                 Ok(()) => Way::NONE,
-                Err(true) => self.go_on_told(plain.kind, plain.order, plain.object, plain.site),
-                Err(false) => self.turn_aside(plain.kind, plain.touch, plain.order, plain.object, plain.site),
+                Err(true) => self.stay_with_care(plain.kind, plain.order, plain.object, plain.site),
+                Err(false) => self.turn_aside(plain.kind, plain.order, plain.object, plain.site, plain.touch),
             };
         }
         let next = if WAY == SEARCHED {
@@ -412,9 +418,16 @@ impl Run {
         Way::NONE
     }
 
+    /// A task that goes on, where it takes longer to tell that.
+    #[inline(never)]
+    fn stay_with_care(&mut self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.engine.stay_with_care(self.running, plain(kind, order, object, site));
+        Way::NONE
+    }
+
     /// A task whose turn it may not be.
     #[inline(never)]
-    fn turn_aside(&mut self, kind: Kind, touch: Touch, order: Order, object: ObjectId, site: SiteId) -> Way {
+    fn turn_aside(&mut self, kind: Kind, order: Order, object: ObjectId, site: SiteId, touch: Touch) -> Way {
         if !self.engine.has_few() {
             return self.turn_with_eyes_open(kind, order, object, site);
         }
@@ -422,7 +435,7 @@ impl Run {
         if !touch.reads() && self.engine.is_interrupted() {
             match self.engine.stay_anew(me, plain) {
                 Ok(()) => return Way::NONE,
-                Err(true) => return self.go_on_told(kind, order, object, site),
+                Err(true) => return self.stay_with_care(kind, order, object, site),
                 Err(false) => {}
             }
         }
@@ -450,10 +463,8 @@ impl Run {
         if !self.engine.is_blind() {
             return self.exit();
         }
-        match self.engine.toss_at_exit(self.running, SiteId::UNKNOWN) {
-            Ok(task) => self.go(task),
-            Err(halt) => self.hand_over_after(halt).to,
-        }
+        let tossed = self.engine.toss_at_exit(self.running, SiteId::UNKNOWN);
+        self.hand_over_blindly(tossed).to
     }
 
     fn exit_aside(&mut self) -> *const Context {
@@ -487,7 +498,6 @@ impl Run {
         // A task that was just made has not begun before it is at a point: it may be one of those.
         let quiet = !self.unusual && !self.engine.is_point_at(plain.kind, plain.site);
         if quiet {
-            self.beat_at(plain.site);
             self.engine.perform_plain(self.running, plain);
         }
         quiet
@@ -531,12 +541,56 @@ impl Run {
     /// The running task waits, and this one goes on.
     #[inline(always)]
     fn hand_over(&mut self, next: Next) -> Way {
-        Way { from: self.here, to: self.go_on(next) }
+        Way { from: self.here(), to: self.go_on(next) }
     }
 
-    /// A sign of life, and where it is given.
+    /// The same on the blind way, on which there are few tasks, or the rest of a toss that was not all.
+    // Who goes on is read again, as is who did: to keep them would take registers all along. For the same reason each of the
+    // seldom cases is by itself.
     #[inline(always)]
+    fn hand_over_blindly(&mut self, tossed: Result<TaskId, Halt>) -> Way {
+        match tossed {
+            Ok(_) => {
+                let task = self.engine.last_drawn();
+                let me = std::mem::replace(&mut self.running, task);
+                debug_assert!(
+                    me.index() < CONTEXTS && task.index() < CONTEXTS,
+                    "raddle bug: so many are not few"
+                );
+                let [from, to] = [me, task].map(|task| self.contexts[task.index() % CONTEXTS]);
+                Way { from, to }
+            }
+            Err(Halt::Undrawn) => self.hand_over_undrawn(),
+            Err(Halt::Drawn(_)) => self.hand_over_drawn(),
+            Err(Halt::Untold(_)) => self.hand_over_untold(),
+            Err(halt) => self.hand_over_after(halt),
+        }
+    }
+
+    #[inline(never)]
+    fn hand_over_undrawn(&mut self) -> Way {
+        self.hand_over_after(Halt::Undrawn)
+    }
+
+    #[inline(never)]
+    fn hand_over_drawn(&mut self) -> Way {
+        self.hand_over_after(Halt::Drawn(self.engine.last_drawn()))
+    }
+
+    #[inline(never)]
+    fn hand_over_untold(&mut self) -> Way {
+        self.hand_over_after(Halt::Untold(self.engine.last_drawn()))
+    }
+
+    /// The same in a run that is led, in which nothing happens that would be told of.
+    #[inline(always)]
+    fn hand_over_led(&mut self, task: TaskId) -> Way {
+        self.heart.goes_on(task, self.heart.last_of(task));
+        self.hand_over(Next::Run(task))
+    }
+
+    /// A sign of life of the running task, where nothing happens that would be told of.
     pub(super) fn beat_at(&self, site: SiteId) {
-        self.heart.beat_at(self.running, site);
+        self.heart.goes_on(self.running, site);
     }
 }

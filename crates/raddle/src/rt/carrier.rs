@@ -161,8 +161,7 @@ impl LibraryTarget {
     fn wait(&mut self, index: usize, least: Duration) -> Result<Word, TargetError> {
         let began = Instant::now();
         let carrier = self.carriers[index].as_ref().expect("raddle bug: waiting for no carrier");
-        let beats = || carrier.heart.pulse();
-        let (mut last, mut since) = (beats(), Instant::now());
+        let (mut last, mut since) = (carrier.heart.pulse(), Instant::now());
         loop {
             match carrier.replies.recv_timeout(LOOK) {
                 Ok(reply) => {
@@ -174,7 +173,7 @@ impl LibraryTarget {
                     return Err(bug("the carrier ended in the middle of a batch"));
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    let now = beats();
+                    let now = carrier.heart.pulse();
                     if began.elapsed() >= least && self.is_due() {
                         return Ok(Word::Due);
                     }

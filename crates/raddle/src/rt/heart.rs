@@ -4,20 +4,21 @@ use raddle_model::{SiteId, TaskId};
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// A sign of life, read by the thread that waits for the carrier.
+// What every event writes comes first, and lies side by side.
 #[derive(Default, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Heart {
-    /// Grows with every operation.
+    /// Grows with every event, and wherever else it shall be seen that the carrier lives.
     beats: AtomicU64,
+    /// The task that is running, and where it was last.
+    task: AtomicU32,
+    site: AtomicU32,
     /// Lines of the run before it that the run has done by rote: grows where an operation is no more than that.
     lines: AtomicUsize,
     /// Number of the run that is going on.
     pub(crate) run: AtomicU64,
-    /// Task that is running.
-    task: AtomicU32,
-    /// Where each of the first tasks was last.
+    /// Where each of the first tasks was last, in runs that are led by another: in all others events tell it.
     sites: Sites,
-    /// The same for the one of all others that was anywhere last: a task in the upper half and its site in the lower.
-    beyond: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -30,19 +31,25 @@ impl Default for Sites {
 }
 
 impl Heart {
-    /// Where a task is.
+    /// Where a task is that is led.
     #[inline(always)]
     pub(super) fn at(&self, task: TaskId, site: SiteId) {
-        match self.sites.0.get(task.index()) {
-            Some(place) => place.store(site.0, Ordering::Relaxed),
-            None => self.beyond.store(u64::from(task.0) << 32 | u64::from(site.0), Ordering::Relaxed),
+        if let Some(place) = self.sites.0.get(task.index()) {
+            place.store(site.0, Ordering::Relaxed);
         }
     }
 
-    /// Who is running.
+    /// Where it was last.
+    pub(super) fn last_of(&self, task: TaskId) -> SiteId {
+        self.sites.0.get(task.index()).map_or(SiteId::UNKNOWN, |place| SiteId(place.load(Ordering::Relaxed)))
+    }
+
+    /// Who goes on, and from where: a sign of life.
     #[inline(always)]
-    pub(super) fn goes_on(&self, task: TaskId) {
+    pub(super) fn goes_on(&self, task: TaskId, site: SiteId) {
         self.task.store(task.0, Ordering::Relaxed);
+        self.site.store(site.0, Ordering::Relaxed);
+        self.beat();
     }
 
     /// A sign of life.
@@ -63,21 +70,8 @@ impl Heart {
         (self.beats.load(Ordering::Relaxed), self.lines.load(Ordering::Relaxed))
     }
 
-    /// A sign of life, and where it is given.
-    #[inline(always)]
-    pub(super) fn beat_at(&self, task: TaskId, site: SiteId) {
-        self.at(task, site);
-        self.beat();
-    }
-
     /// Who is running, and where it was last if that is known.
     pub(crate) fn running(&self) -> (TaskId, SiteId) {
-        let task = TaskId(self.task.load(Ordering::Relaxed));
-        if let Some(place) = self.sites.0.get(task.index()) {
-            return (task, SiteId(place.load(Ordering::Relaxed)));
-        }
-        let last = self.beyond.load(Ordering::Relaxed);
-        let known = last >> 32 == u64::from(task.0);
-        (task, if known { SiteId(last as u32) } else { SiteId::UNKNOWN })
+        (TaskId(self.task.load(Ordering::Relaxed)), SiteId(self.site.load(Ordering::Relaxed)))
     }
 }

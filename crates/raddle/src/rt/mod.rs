@@ -6,6 +6,7 @@ mod arrive;
 pub(crate) mod callers;
 pub(crate) mod carrier;
 pub(crate) mod fiber;
+mod going;
 mod heart;
 mod image;
 mod jobs;
@@ -27,7 +28,7 @@ use corosensei::stack::DefaultStack;
 use fiber::Fiber;
 pub(crate) use heart::Heart;
 use panics::{Panic, RunOver};
-use raddle_engine::{Engine, Next};
+use raddle_engine::Engine;
 use raddle_model::{Failure, FailureKind, Kind, ObjectId, Op, Outcome, SiteId, TaskId, Verdict};
 use raddle_policy::Planned;
 use slot::Mark;
@@ -54,8 +55,6 @@ pub(crate) struct Run {
     /// Where the stacks of the first of them stand. invariant: nowhere, if there is no such fiber.
     pub(crate) contexts: [*mut Context; CONTEXTS],
     pub(crate) running: TaskId,
-    /// The stack that is running, if it is a task's.
-    pub(crate) here: *mut Context,
     /// The carrier's own stack.
     pub(crate) root: Context,
     /// The maker of the running task, if that has just been made: its first operation is announced,
@@ -179,7 +178,7 @@ impl Rt {
 
     /// Switches to the carrier's own stack.
     pub(crate) fn leave(self) {
-        let (here, root) = self.with(|run| (run.here, run.home()));
+        let (here, root) = self.with(|run| (run.here(), run.home()));
         // SAFETY: the carrier waits in `drive`, `clear_away` or `drop_all` for as long as a task runs.
         unsafe { switch(here, root) };
     }
@@ -188,7 +187,9 @@ impl Rt {
     pub(crate) fn visit(self, task: TaskId) {
         let (root, to) = self.with(|run| {
             run.stuck = false;
-            (&raw mut run.root, run.go(task))
+            let world = run.engine.world().tasks().get(task.index());
+            let site = world.map_or(SiteId::UNKNOWN, |task| task.op.site);
+            (&raw mut run.root, run.go_from(task, site))
         });
         // SAFETY: the task is alive, and waits in a switch or has not begun.
         unsafe { switch(root, to) };
@@ -243,14 +244,18 @@ impl Rt {
                 }
                 &raw mut (*fiber).context
             };
-            run.heart.at(task, site);
-            let before = run.maker;
+            let (before, here) = (run.maker, run.here());
             run.set_maker(Some(run.running));
-            (before, run.here, run.go_to(task, child))
+            run.heart.goes_on(task, site);
+            run.running = task;
+            (before, here, child)
         });
         // SAFETY: the child has been begun just now.
         unsafe { switch(here, child) };
-        self.with(|run| run.set_maker(before));
+        self.with(|run| {
+            run.set_maker(before);
+            run.heart.goes_on(run.running, site);
+        });
     }
 
     /// Making a task, as an operation of the one that makes it.
@@ -258,7 +263,6 @@ impl Rt {
         let made = self.with(|run| {
             let at_once = !run.unusual && !run.engine.is_point_at(Kind::Spawn, site);
             at_once.then(|| {
-                run.beat_at(site);
                 let child = run.engine.spawn(run.running, site);
                 (child, run.engine.has_strayed())
             })
@@ -350,26 +354,6 @@ impl Rt {
 }
 
 impl Run {
-    /// The task goes on: where to switch to.
-    #[inline(always)]
-    pub(crate) fn go(&mut self, task: TaskId) -> *const Context {
-        let context = match self.contexts.get(task.index()) {
-            Some(&context) => context,
-            None => &raw mut self.fibers[task.index()].context,
-        };
-        debug_assert!(!context.is_null(), "raddle bug: a task that has no stack goes on");
-        self.go_to(task, context)
-    }
-
-    /// The same where its context is known.
-    #[inline(always)]
-    fn go_to(&mut self, task: TaskId, context: *mut Context) -> *const Context {
-        self.running = task;
-        self.heart.goes_on(task);
-        self.here = context;
-        context
-    }
-
     /// Main is at its last operation: who goes on.
     fn end(&mut self) -> *const Context {
         let next = self.engine.arrive_at_end(self.running, SiteId::UNKNOWN);
@@ -390,20 +374,6 @@ impl Run {
         self.alive -= 1;
         // Not the stack itself: it is in use for a few instructions more.
         self.ended.push(task);
-    }
-
-    /// The carrier goes on: where to switch to.
-    pub(crate) fn home(&mut self) -> *const Context {
-        &raw const self.root
-    }
-
-    /// Whoever it is goes on: where to switch to.
-    #[inline(always)]
-    pub(crate) fn go_on(&mut self, next: Next) -> *const Context {
-        match next {
-            Next::Run(task) => self.go(task),
-            Next::Over => self.home(),
-        }
     }
 
     /// Prepares a task that will run `body`, and go on in the end with what that says.

@@ -1,20 +1,25 @@
 //! What is watched in every run, and what only in those that are looked at closely.
 
+use super::Heart;
 use super::callers::{Callers, StackId};
 use raddle_analysis::hapset::Predecessors;
 use raddle_analysis::lock_order::Cycle;
 use raddle_analysis::{Fingerprint, LockOrder, Races};
-use raddle_model::{Analysis, Event, Kind, Op, Order, Pair, PlainEvent, Recorder, SiteId, TaskId, World};
+use raddle_model::{Analysis, Event, ObjectId, Op, Pair, PlainEvent, Recorder, SiteId, TaskId, World};
+use std::sync::Arc;
 
 /// The analyses of the library front end.
 #[derive(Default, Debug)]
 pub(crate) struct Watch {
+    /// Where it is shown what happens.
+    heart: Arc<Heart>,
     /// Always on.
     pub(crate) fingerprint: Fingerprint,
     /// Whether plain events matter to more than the fingerprint: not before a plain access was seen,
     /// unless this run is looked at closely. All that follows costs this one branch otherwise.
     attentive: bool,
-    /// Whether an atomic weaker than sequentially consistent was executed.
+    /// Whether an atomic weaker than sequentially consistent was executed. Whoever does that says so: it is known where
+    /// it is compiled.
     pub(crate) weak_orders: bool,
     /// Looked for once a plain access was seen.
     pub(crate) races: Races,
@@ -73,6 +78,11 @@ impl Analysis for Hapsets {
 }
 
 impl Watch {
+    /// One that shows here what happens.
+    pub(crate) fn new(heart: Arc<Heart>) -> Watch {
+        Watch { heart, ..Watch::default() }
+    }
+
     /// Potential deadlocks of this run; none if it was not looked at closely.
     pub(crate) fn cycles(&self) -> &[Cycle] {
         if self.closely { self.lock_order.findings() } else { &[] }
@@ -122,10 +132,8 @@ impl Analysis for Watch {
 
     #[inline]
     fn event(&mut self, event: &Event, world: &World) {
+        self.heart.goes_on(event.task, event.op.site);
         self.fingerprint.event(event, world);
-        if event.op.order != Order::SeqCst && matches!(event.op.kind, Kind::Load | Kind::Store | Kind::Rmw) {
-            self.weak_orders = true;
-        }
         if self.attentive {
             self.attend(event, world);
         }
@@ -169,22 +177,27 @@ impl Analysis for Watch {
 
     #[inline(always)]
     fn plain(&mut self, event: PlainEvent, world: &World) {
+        self.heart.goes_on(event.task, event.plain.site);
         self.fingerprint.plain(event, world);
-        // Only atomics have another order.
-        if event.plain.order != Order::SeqCst {
-            self.weak_orders = true;
-        }
         if self.attentive {
             self.attend(&event.event(), world);
         }
     }
 
     #[inline(always)]
+    fn takes_at_once(&self, object: ObjectId) -> bool {
+        !self.attentive && self.fingerprint.takes_at_once(object)
+    }
+
+    #[inline(always)]
     fn plain_at_once(&mut self, event: PlainEvent, world: &World) -> bool {
-        // Also true of what is then told the long way.
-        if event.plain.order != Order::SeqCst {
-            self.weak_orders = true;
-        }
+        self.heart.goes_on(event.task, event.plain.site);
         !self.attentive && self.fingerprint.plain_at_once(event, world)
+    }
+
+    #[inline(always)]
+    fn take_at_once(&mut self, event: PlainEvent, world: &World) {
+        self.heart.goes_on(event.task, event.plain.site);
+        self.fingerprint.take_at_once(event, world);
     }
 }

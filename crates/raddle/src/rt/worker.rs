@@ -91,11 +91,10 @@ pub(super) struct Worker {
 impl Worker {
     pub(super) fn work(self, commands: &Receiver<Command>) {
         let mut state = Inner {
-            engine: Engine::new(Planned::new(&Plan::new(0, Tail::None)), Watch::default()),
+            engine: Engine::new(Planned::new(&Plan::new(0, Tail::None)), Watch::new(self.heart.clone())),
             fibers: Vec::new(),
             contexts: [std::ptr::null_mut(); CONTEXTS],
             running: TaskId::MAIN,
-            here: std::ptr::null_mut(),
             root: Context::default(),
             maker: None,
             ending: false,

@@ -2,7 +2,6 @@
 
 use super::{Rt, SEARCHED, Way, plain};
 use crate::rt::slot::Slot;
-use raddle_engine::Next;
 use raddle_model::{Kind, ObjectId, Order, Plain, SiteId, Touch};
 
 impl Rt {
@@ -42,7 +41,7 @@ impl Rt {
         }
         // Whoever does the same as in the run before does not hang: where it is need not be known at every point.
         run.heart.at(me, site);
-        run.hand_over(Next::Run(next))
+        run.hand_over_led(next)
     }
 
     pub(super) fn access_by_rote(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
@@ -64,7 +63,7 @@ impl Rt {
             let next = run.engine.repeat_last(run.running, kind, object, site)?;
             run.beat_at(site);
             run.find_calls();
-            Some(if next == run.running { Way::NONE } else { run.hand_over(Next::Run(next)) })
+            Some(if next == run.running { Way::NONE } else { run.hand_over_led(next) })
         });
         way.unwrap_or_else(|| self.go_on_by_itself(kind, order, object, site))
     }
@@ -94,7 +93,6 @@ impl Rt {
     fn go_on_in_search(self, plain: Plain) -> Way {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
         let run = unsafe { &mut *self.0 };
-        run.beat_at(plain.site);
         match run.engine.stay_in_writing(run.running, plain) {
             Ok(()) => Way::NONE,
             Err(happened) => self.search_on(happened, plain.kind, plain.order, plain.object, plain.site),
