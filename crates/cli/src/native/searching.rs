@@ -42,8 +42,7 @@ pub(super) fn search(
             match ask {
                 Ask::Run(plan) => {
                     let number = numbers.start;
-                    let shared = search.shared_steps(worker);
-                    target.ask(&mut servers[worker], worker, (&plan, shared), number)?;
+                    target.ask(&mut servers[worker], worker, &plan, number)?;
                     numbers.start += 1;
                     busy.push_back(UnderWay { worker, plan, number });
                 }

@@ -256,18 +256,18 @@ impl NativeTarget {
         self.runs_digest = self.runs_digest.chain(label, Wide::START);
     }
 
-    /// Asks a server for a run of a search, which shares so many first steps with the one before it.
+    /// Asks a server for a run of a search.
     pub(super) fn ask(
         &mut self,
         server: &mut Server,
         worker: usize,
-        (plan, shared): (&Plan, usize),
+        plan: &Plan,
         number: u64,
     ) -> Result<(), TargetError> {
         let how = (self.program.isolation, self.program.checkpoints);
         self.trails.resize_with(self.trails.len().max(worker + 1), Trail::default);
         let trail = &mut self.trails[worker];
-        let Order { since, plan: rest } = trail.order(plan, shared, how.1);
+        let Order { since, plan: rest } = trail.order(plan, how.1);
         // Where nearly every run is refused, to try is wasted.
         let hopeless = trail.tried >= 16 && trail.refused * 4 > trail.tried * 3;
         trail.tried += u64::from(!hopeless);

@@ -82,17 +82,15 @@ impl Trail {
         self.checkpoints.clear();
     }
 
-    /// What to ask for so that this plan is run. Its first steps are those of the last run, so many of them at least:
-    /// there may be many, and nobody compares them.
-    pub(super) fn order(&self, plan: &Plan, shared: usize, checkpoints: Checkpoints) -> Order {
+    /// What to ask for so that this plan is run.
+    pub(super) fn order(&self, plan: &Plan, checkpoints: Checkpoints) -> Order {
         let whole = Order { since: None, plan: None };
         let (Some(last), Some(wanted)) = (&self.plan, steps(plan)) else { return whole };
         if self.checkpoints.is_empty() || checkpoints == Checkpoints::Off || !same_conditions(last, plan) {
             return whole;
         }
-        let both = |from: usize| self.steps.iter().zip(wanted.steps.iter()).skip(from);
-        debug_assert!(both(0).take(shared).all(|(one, other)| same(one, other)), "raddle bug: steps differ");
-        let common = shared + both(shared).take_while(|(one, other)| same(one, other)).count();
+        let common =
+            self.steps.iter().zip(wanted.steps.iter()).take_while(|(one, other)| same(one, other)).count();
         // After so many scheduling points the run is in the step of that number.
         let deepest = self.checkpoints.iter().copied().filter(|&points| (points as usize) < common).max();
         let Some(since) = deepest else { return whole };
