@@ -349,7 +349,9 @@ impl Op {
             _ => return None,
         };
         let one = self.span == Span::WHOLE && !self.second.is_some();
-        let plain = matches!(self.mode, Mode::Block) && one && self.arg == 0;
+        // A call on a file that says which it is must go on saying so.
+        let named = kind == Kind::Rmw && self.arg != 0;
+        let plain = matches!(self.mode, Mode::Block) && one && !named;
         plain.then_some(Plain { kind, touch, order, object, site })
     }
 
