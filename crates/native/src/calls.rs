@@ -69,6 +69,8 @@ impl Run {
     /// From now on stacks are told for HaPSets.
     pub(crate) fn tell_callers(&mut self) {
         self.calls.told = true;
+        // What happened is told with its schedule.
+        self.engine.only_count_decisions(false);
         self.look_around();
     }
 
