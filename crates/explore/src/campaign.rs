@@ -143,7 +143,7 @@ pub fn run_judged<T: Target + ?Sized, E: Explorer + ?Sized>(
             }
             Batch::Record { plan, run: number } => {
                 let mut run = target.run(&plan)?;
-                if is_given_up(&run) {
+                if run.is_given_up() {
                     campaign.over = true;
                     continue;
                 }
@@ -405,15 +405,10 @@ fn shown(failure: &Failure, cycle: &CycleFound) -> bool {
     failure.kind == FailureKind::Deadlock && failure.identity().1 == waits
 }
 
-/// Whether a run was given up in the middle, since the time was over: nobody knows what it did.
-fn is_given_up(run: &Run) -> bool {
-    run.digest.verdict == Verdict::Cut && run.trace.names.is_empty()
-}
-
 /// Compares the recorded run with what was seen first.
 fn confirm(suspect: Suspect, plan: Plan, run: Run) -> Found {
     let Suspect { run: first_run, fingerprint, failure: mut original, race } = suspect;
-    if is_given_up(&run) {
+    if run.is_given_up() {
         original.message.push_str(" (it was not seen again: the time was over before)");
         return Found { failure: original, original: None, plan, run, first_run };
     }

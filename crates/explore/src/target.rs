@@ -89,6 +89,23 @@ pub struct Digest {
     pub learned: Learned,
 }
 
+impl Digest {
+    /// A run of which nothing is known but how it ended.
+    pub fn unknown(run: u64, seed: u64, verdict: Verdict) -> Digest {
+        Digest {
+            run,
+            seed,
+            verdict,
+            fingerprint: 0,
+            steps: 0,
+            accesses: 0,
+            decisions: 0,
+            tasks: 0,
+            learned: Learned::default(),
+        }
+    }
+}
+
 /// What comes back of a run that was recorded in full.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Run {
@@ -100,6 +117,23 @@ pub struct Run {
     pub objects: Vec<ObjectInfo>,
     /// Path of each task from main, by dense id; with its name, if the program gave it one.
     pub tasks: Vec<String>,
+}
+
+impl Run {
+    /// A run that could not tell what happened in it.
+    pub fn untold(digest: Digest) -> Run {
+        Run { digest, trace: Trace::default(), objects: Vec::new(), tasks: Vec::new() }
+    }
+
+    /// A run that was given up in the middle, since the time was over: nobody knows what it did.
+    pub fn given_up(plan: &Plan) -> Run {
+        Run::untold(Digest::unknown(0, plan.seed, Verdict::Cut))
+    }
+
+    /// Whether it was. One that was cut by its plan says who was there.
+    pub fn is_given_up(&self) -> bool {
+        self.digest.verdict == Verdict::Cut && self.trace.names.is_empty()
+    }
 }
 
 /// What the explorer says after each run of a batch.

@@ -234,8 +234,7 @@ impl NativeTarget {
         let (digest, told) = self.digest(reply, 0, plan.seed)?;
         self.exits.remember(0, || plan.clone());
         let Some(mut recorded) = told.recorded else {
-            let (trace, objects, tasks) = (Trace::default(), Vec::new(), Vec::new());
-            return Ok((Run { digest, trace, objects, tasks }, Callers::default()));
+            return Ok((Run::untold(digest), Callers::default()));
         };
         self.know(&recorded.modules);
         let callers = Callers::of(&mut recorded);
@@ -437,22 +436,6 @@ fn died(status: i32) -> String {
     }
 }
 
-/// A run that was given up: nobody knows what it did.
-fn given_up(plan: &Plan) -> Run {
-    let digest = Digest {
-        run: 0,
-        seed: plan.seed,
-        verdict: Verdict::Cut,
-        fingerprint: 0,
-        steps: 0,
-        accesses: 0,
-        decisions: 0,
-        tasks: 0,
-        learned: Learned::default(),
-    };
-    Run { digest, trace: Trace::default(), objects: Vec::new(), tasks: Vec::new() }
-}
-
 /// The report of a run that could not make one.
 fn silent(kind: FailureKind, message: String, site: Option<SiteId>) -> RunReport {
     let sites = site.into_iter().collect();
@@ -482,7 +465,7 @@ fn cycle(edges: Vec<report::Edge>) -> CycleFound {
 
 impl Target for NativeTarget {
     fn run(&mut self, plan: &Plan) -> Result<Run, TargetError> {
-        let Some((reply, output)) = self.recorder.record(plan)? else { return Ok(given_up(plan)) };
+        let Some((reply, output)) = self.recorder.record(plan)? else { return Ok(Run::given_up(plan)) };
         self.output = output;
         let (run, callers) = self.recorded(&reply, plan)?;
         // A run of a search that is worth a report is run again for it.

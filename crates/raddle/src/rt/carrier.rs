@@ -13,10 +13,8 @@ use super::slot::CarrierId;
 pub use super::worker::Body;
 use super::worker::{Command, Led, Reply, Worker};
 use super::{Heart, panics, site};
-use raddle_explore::target::{
-    Digest, Flow, Learned, Place, Run, Searched, Searcher, Sink, Target, TargetError,
-};
-use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, Trace, Verdict};
+use raddle_explore::target::{Digest, Flow, Place, Run, Searched, Searcher, Sink, Target, TargetError};
+use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, Verdict};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -201,22 +199,7 @@ impl LibraryTarget {
             self.hang.as_millis()
         );
         let failure = Failure { kind: FailureKind::Hang, message, tasks: vec![task], sites: vec![site] };
-        unknown(run, Rng::seed_of_run(plan.seed, run), Verdict::Failed(failure))
-    }
-}
-
-/// A run of which nothing is known but how it ended.
-fn unknown(run: u64, seed: u64, verdict: Verdict) -> Digest {
-    Digest {
-        run,
-        seed,
-        verdict,
-        fingerprint: 0,
-        steps: 0,
-        accesses: 0,
-        decisions: 0,
-        tasks: 0,
-        learned: Learned::default(),
+        Digest::unknown(run, Rng::seed_of_run(plan.seed, run), Verdict::Failed(failure))
     }
 }
 
@@ -224,21 +207,20 @@ impl Target for LibraryTarget {
     fn run(&mut self, plan: &Plan) -> Result<Run, TargetError> {
         let command = Command::Record(Box::new(plan.clone()));
         self.carrier(0)?.commands.send(command).map_err(|_| gone())?;
-        let digest = match self.wait(0, RECORD)? {
+        match self.wait(0, RECORD)? {
             Word::Says(Reply::Recorded(run)) => {
                 if run.retired {
                     self.carriers[0] = None;
                 }
-                return Ok(run.run);
+                Ok(run.run)
             }
-            Word::Says(_) => return Err(bug("another reply was expected")),
-            Word::Hangs => Digest { run: 0, seed: plan.seed, ..self.hung(0, plan, 0) },
+            Word::Says(_) => Err(bug("another reply was expected")),
+            Word::Hangs => Ok(Run::untold(Digest { run: 0, seed: plan.seed, ..self.hung(0, plan, 0) })),
             Word::Due => {
                 self.give_up(0);
-                unknown(0, plan.seed, Verdict::Cut)
+                Ok(Run::given_up(plan))
             }
-        };
-        Ok(Run { digest, trace: Trace::default(), objects: Vec::new(), tasks: Vec::new() })
+        }
     }
 
     fn sample(&mut self, plan: &Plan, runs: Range<u64>, sink: &mut dyn Sink) -> Result<(), TargetError> {
