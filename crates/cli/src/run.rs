@@ -54,7 +54,7 @@ pub(crate) struct Args {
     /// What keeps runs apart
     #[arg(long, value_enum, default_value_t)]
     isolation: Isolation,
-    /// Whether runs of a search go on from checkpoints; it changes nothing but the time
+    /// Whether runs go on from checkpoints; it changes nothing but the time
     #[arg(long, value_enum, default_value_t)]
     checkpoints: Checkpoints,
     /// What the program's threads are. Runs are the same with all of them

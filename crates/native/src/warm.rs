@@ -1,20 +1,38 @@
 //! Makes copies of the process cheap: what a run would have to do first in every copy is done once, before any is made.
+//! That before the first copy is [`up`]; what follows is known only when there have been some.
 //!
-//! The dearest of it is invisible. The kernel leaves out of a copy what it could read from a file again, and so every
-//! page of code that a run comes to costs it a page fault, more than to copy the entry for it. It does copy them for
-//! a mapping that has been written to; so one byte of each is, with what it was.
+//! The dearest of it is invisible. The kernel leaves out of a copy what it could read from a file again, so a run pays
+//! with a page fault for each stretch of code that it comes to. It does copy the entries for a mapping that has been
+//! written to; but then for all of its pages, and these cost in every copy, when it is made and when it ends. So one copy
+//! is watched: which pages of code does it come to? From then on the entries of these, and of no others, are
+//! copied.
+//!
+//! To be watched, a copy has each page in a mapping of its own: the kernel brings in more than the page that is asked
+//! for, but never beyond a mapping. They differ in whether they were part of a core dump, which changes nothing.
 
-use crate::site::{Segment, each_segment};
+use crate::server::Shared;
+use crate::site::each_segment;
 use crate::sys::{self, nr};
+use core::cell::UnsafeCell;
+use core::ops::Range;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Most pages of a mapping that are made ready: beyond that, copying the entries would cost more than it saves.
-const PAGES_MAX: usize = 1024;
+/// Most stretches and pages of code that are looked at, the first in the order of the modules.
+const RANGES_MAX: usize = 96;
+const PAGES_MAX: usize = 16384;
+
+/// The first copy that is watched. Less are not worth it.
+const WATCHED_FROM: u64 = 16;
 
 const PAGE: usize = 4096;
 const READ: usize = 1;
 const WRITE: usize = 2;
 const EXECUTE: usize = 4;
-const POPULATE_READ: usize = 22;
+
+/// What `madvise` is told.
+const DROP: usize = 4;
+const NO_DUMP: usize = 16;
+const FETCH: usize = 22;
 
 unsafe extern "C" {
     fn __libc_malloc(size: usize) -> *mut u8;
@@ -22,7 +40,7 @@ unsafe extern "C" {
     fn mallopt(what: i32, value: i32) -> i32;
 }
 
-/// Does all of it. Before the program begins, on its only thread.
+/// Before the program begins, on its only thread.
 pub fn up() {
     crate::calls::prepare();
     // SAFETY: a block that is given back.
@@ -31,11 +49,6 @@ pub fn up() {
         // Libc does so, too, when it is first used.
         __libc_free(__libc_malloc(1));
     }
-    each_segment(|base, segment| {
-        if !segment.is_writable() {
-            fill(base, segment);
-        }
-    });
 }
 
 /// Has libc's heap ask the kernel rarely. Its threads run one at a time, so they need no heaps of their own, each of which is
@@ -54,20 +67,219 @@ unsafe fn set_up_heap() {
     }
 }
 
-/// Has the pages of a segment in memory, and in copies of the process.
-fn fill(base: usize, segment: &Segment) {
-    let start = (base + segment.start()) / PAGE * PAGE;
-    let size = (base + segment.end()).next_multiple_of(PAGE) - start;
-    let access = READ | if segment.is_executable() { EXECUTE } else { 0 };
-    // SAFETY: the segment stays readable and, if it is code, executable all the time: we may be running in it. Its
-    // first byte is written back as it is. A kernel that does not allow this has changed nothing.
-    unsafe {
-        let protect = |access: usize| sys::call3(nr::MPROTECT, start, size, access);
-        if protect(access | WRITE) == 0 {
-            let first = start as *mut u8;
-            first.write_volatile(first.read_volatile());
-            protect(access);
-            sys::call3(nr::MADVISE, start, size.min(PAGES_MAX * PAGE), POPULATE_READ);
+/// Which pages a run has come to, a bit for each in the order of [`Code`]. In memory that processes share.
+pub(crate) struct Visited {
+    /// Whether it is known.
+    told: AtomicBool,
+    bits: [AtomicU64; PAGES_MAX / 64],
+}
+
+impl Visited {
+    fn set(&self, page: usize) {
+        self.bits[page / 64].fetch_or(1 << (page % 64), Ordering::Relaxed);
+    }
+
+    fn has(&self, page: usize) -> bool {
+        self.bits[page / 64].load(Ordering::Relaxed) >> (page % 64) & 1 != 0
+    }
+}
+
+/// In the server: another copy will be made. Whether it is to be watched.
+pub(crate) fn another(shared: &Shared) -> bool {
+    // Nobody else writes it.
+    let made = shared.made.load(Ordering::Relaxed) + 1;
+    shared.made.store(made, Ordering::Relaxed);
+    !is_up(shared) && made >= WATCHED_FROM && made.is_power_of_two()
+}
+
+/// In the server: a copy has ended. If it was watched, and has come to its end, all others begin with what it needed.
+pub(crate) fn ended(shared: &Shared) {
+    if !is_up(shared) && shared.visited().told.load(Ordering::Acquire) {
+        shared.warm.store(1, Ordering::Relaxed);
+        fetch(shared.visited());
+    }
+}
+
+/// In a copy that makes others: these begin with what they need, and not with what it needed itself to come here.
+pub(crate) fn again(shared: &Shared) {
+    if is_up(shared) {
+        fetch(shared.visited());
+    }
+}
+
+/// Whether copies begin with what they need.
+fn is_up(shared: &Shared) -> bool {
+    shared.warm.load(Ordering::Relaxed) != 0
+}
+
+/// The code of all modules: where its pages are, one stretch after the other. Code here is all that is not to be written.
+struct Code {
+    ranges: [(usize, usize); RANGES_MAX],
+    count: usize,
+}
+
+impl Code {
+    const NONE: Code = Code { ranges: [(0, 0); RANGES_MAX], count: 0 };
+
+    fn find() -> Code {
+        let (mut code, mut pages) = (Code::NONE, 0);
+        each_segment(|base, segment| {
+            let start = (base + segment.start()) / PAGE * PAGE;
+            let end = (base + segment.end()).next_multiple_of(PAGE);
+            let here = (end - start) / PAGE;
+            if !segment.is_writable() && code.count < RANGES_MAX && pages + here <= PAGES_MAX {
+                let access = READ | if segment.is_executable() { EXECUTE } else { 0 };
+                // A stretch begins at a page, so that its address has room for who may do what there.
+                code.ranges[code.count] = (start | access, end);
+                code.count += 1;
+                pages += here;
+            }
+        });
+        code
+    }
+
+    /// Each stretch: the number of its first page, where it is, and who may do what there.
+    fn each(&self, mut each: impl FnMut(usize, Range<usize>, usize)) {
+        let mut first = 0;
+        for &(start, end) in &self.ranges[..self.count] {
+            let (start, access) = (start / PAGE * PAGE, start % PAGE);
+            each(first, start..end, access);
+            first += (end - start) / PAGE;
         }
     }
+}
+
+/// What the kernel says of pages.
+struct Pagemap(usize);
+
+impl Pagemap {
+    /// None where there is no `/proc`.
+    fn open() -> Option<Pagemap> {
+        let path = c"/proc/self/pagemap".as_ptr() as usize;
+        // SAFETY: a path that lives for ever.
+        sys::out_of_the_way(unsafe { sys::call3(nr::OPEN, path, sys::CLOEXEC, 0) }).map(Pagemap)
+    }
+
+    /// Shows each page of a stretch: its number in there, whether it is there, and whether it is what the file has.
+    fn each(&self, range: &Range<usize>, mut each: impl FnMut(usize, bool, bool)) {
+        const PREAD: usize = 17;
+        const PRESENT: u64 = 1 << 63;
+        const SWAPPED: u64 = 1 << 62;
+        const OF_FILE: u64 = 1 << 61;
+        let mut entries = [0u64; 128];
+        let pages = range.len() / PAGE;
+        let mut first = 0;
+        while first < pages {
+            let (at, wanted) = ((range.start / PAGE + first) * 8, (pages - first).min(entries.len()));
+            // SAFETY: the kernel writes into a buffer that is alive.
+            let read =
+                unsafe { sys::call(PREAD, [self.0, entries.as_mut_ptr() as usize, wanted * 8, at, 0, 0]) };
+            let read = read.max(0) as usize / 8;
+            for (i, entry) in entries[..read].iter().enumerate() {
+                each(first + i, entry & (PRESENT | SWAPPED) != 0, entry & OF_FILE != 0);
+            }
+            if read == 0 {
+                return;
+            }
+            first += read;
+        }
+    }
+}
+
+impl Drop for Pagemap {
+    fn drop(&mut self) {
+        // SAFETY: a descriptor of our own.
+        unsafe { sys::call3(nr::CLOSE, self.0, 0, 0) };
+    }
+}
+
+fn advise(address: usize, size: usize, what: usize) {
+    // SAFETY: pages of code, which are in the file; whoever drops them knows that nothing else is in them.
+    unsafe { sys::call3(nr::MADVISE, address, size, what) };
+}
+
+/// The code of a copy that is watched.
+struct Watched(UnsafeCell<Code>);
+
+// SAFETY: written and read on the process's one thread, when its program has not begun or is over.
+unsafe impl Sync for Watched {}
+
+static WATCHED: Watched = Watched(UnsafeCell::new(Code::NONE));
+
+/// In a copy, before the program begins: from now on it is seen which pages of code it comes to.
+pub(crate) fn watch() {
+    let Some(pagemap) = Pagemap::open() else { return };
+    let code = Code::find();
+    code.each(|_, range, _| {
+        for page in range.clone().step_by(2 * PAGE) {
+            advise(page, PAGE, NO_DUMP);
+        }
+    });
+    // What has been needed to come here, but not what has been written: that is nowhere else.
+    code.each(|_, range, _| {
+        let mut pure = true;
+        pagemap.each(&range, |_, there, of_file| pure &= !there || of_file);
+        if pure {
+            advise(range.start, range.len(), DROP);
+        }
+    });
+    // SAFETY: see `Watched`.
+    unsafe { *WATCHED.0.get() = code };
+}
+
+/// In a copy, when its run is over. Tells which pages it has come to if it was watched.
+pub(crate) fn tell(shared: &Shared) {
+    // SAFETY: see `Watched`.
+    let code = unsafe { &*WATCHED.0.get() };
+    if code.count == 0 {
+        return;
+    }
+    let Some(pagemap) = Pagemap::open() else { return };
+    let visited = shared.visited();
+    code.each(|first, range, _| {
+        pagemap.each(&range, |page, there, _| {
+            if there {
+                visited.set(first + page);
+            }
+        });
+    });
+    visited.told.store(true, Ordering::Release);
+}
+
+/// In the server: these pages of code are in the copies that it makes from now on, and no others.
+fn fetch(visited: &Visited) {
+    let Some(pagemap) = Pagemap::open() else { return };
+    Code::find().each(|first, range, access| {
+        let is_visited = |page: usize| visited.has(first + page);
+        if !(0..range.len() / PAGE).any(is_visited) {
+            return;
+        }
+        // SAFETY: the stretch stays readable and, if it is code, executable all the time: we may be running in it. Its
+        // first byte is written back as it is. A kernel that does not allow this has changed nothing.
+        unsafe {
+            let protect = |access: usize| sys::call3(nr::MPROTECT, range.start, range.len(), access);
+            if protect(access | WRITE) != 0 {
+                return;
+            }
+            let byte = range.start as *mut u8;
+            byte.write_volatile(byte.read_volatile());
+            protect(access);
+        }
+        advise(range.start, range.len(), FETCH);
+        let (mut next, mut seen) = (0, 0);
+        let drop = |pages: Range<usize>| {
+            if !pages.is_empty() {
+                advise(range.start + pages.start * PAGE, pages.len() * PAGE, DROP);
+            }
+        };
+        pagemap.each(&range, |page, there, of_file| {
+            // What has been written, by us or by whoever has loaded it, is nowhere else.
+            seen = page + 1;
+            if is_visited(page) || there && !of_file {
+                drop(next..page);
+                next = page + 1;
+            }
+        });
+        drop(next..seen);
+    });
 }

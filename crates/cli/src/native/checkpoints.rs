@@ -1,8 +1,8 @@
-//! Whether the runs of a search go on from checkpoints, and what came of that.
+//! Whether runs go on from checkpoints, and what came of that.
 
 use raddle_native::server::{CHECKPOINTS_ALWAYS, CHECKPOINTS_OFF};
 
-/// Whether the runs of a search go on from checkpoints.
+/// Whether runs go on from checkpoints: those of a search from wherever it pays, sampled ones from their first choice.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, clap::ValueEnum)]
 pub(crate) enum Checkpoints {
     /// Where that takes less time than to run from the beginning

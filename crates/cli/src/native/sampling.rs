@@ -1,6 +1,7 @@
 //! A range of runs, dealt out to several servers. What came of them is told in the order of their numbers, so the
 //! number of servers changes nothing but the time.
 
+use super::checkpoints::Checkpoints;
 use super::isolation::Isolation;
 use super::server::{Reply, Server};
 use crate::interrupt;
@@ -30,7 +31,7 @@ pub(super) fn sample(
     servers: &mut [Server],
     plan: &Plan,
     mut runs: Range<u64>,
-    isolation: Isolation,
+    how: (Isolation, Checkpoints),
     mut each: impl FnMut(&Reply) -> Result<Flow, TargetError>,
 ) -> Result<(), TargetError> {
     if interrupt::is_due() {
@@ -43,7 +44,7 @@ pub(super) fn sample(
     for (at, server) in servers.iter_mut().enumerate() {
         if let Some(block) = next(&mut runs, size) {
             busy.push_back((at, block.end - block.start));
-            server.sample(plan, block, isolation)?;
+            server.sample(plan, block, how)?;
         }
     }
     while let Some(&(at, mut left)) = busy.front() {
@@ -64,7 +65,7 @@ pub(super) fn sample(
         }
         if let Some(block) = next(&mut runs, size) {
             busy.push_back((at, block.end - block.start));
-            servers[at].sample(plan, block, isolation)?;
+            servers[at].sample(plan, block, how)?;
         }
     }
     Ok(())

@@ -356,9 +356,9 @@ impl Server {
         &mut self,
         plan: &Plan,
         runs: Range<u64>,
-        isolation: Isolation,
+        how: (Isolation, Checkpoints),
     ) -> Result<(), TargetError> {
-        self.send(request::SAMPLE, plan::encode(plan), runs, isolation.flags())
+        self.send(request::SAMPLE, plan::encode(plan), runs, how.0.flags() | how.1.flags())
     }
 
     /// Asks to leave out the rest.

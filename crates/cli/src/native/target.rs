@@ -1,6 +1,7 @@
 //! A native program as something that explorers can run.
 
 use super::callers::Callers;
+use super::checkpoints::Checkpoints;
 use super::exits::Exits;
 use super::hapsets::{Calling, Hapsets};
 use super::isolation::{Alone, Isolation};
@@ -365,7 +366,7 @@ impl NativeTarget {
 
     /// What comes of a run on the other server, in a process of its own.
     fn again(&mut self, plan: &Plan, digest: &Digest) -> Result<Digest, TargetError> {
-        self.recorder.sample(plan, digest.run..digest.run + 1, Isolation::Fork)?;
+        self.recorder.sample(plan, digest.run..digest.run + 1, (Isolation::Fork, Checkpoints::Off))?;
         // When it is time to end it is believed.
         let Some(reply) = self.recorder.receive_unless_due()? else { return Ok(digest.clone()) };
         let (again, _) = self.digest(&reply, digest.run, digest.seed)?;
@@ -480,7 +481,8 @@ impl Target for NativeTarget {
         let own = self.program.isolation;
         // What happened is not kept from one call of main to the next.
         let isolation = if self.hapsets.is_some() { own.of_search() } else { own };
-        let result = sampling::sample(&mut samplers, plan, runs, isolation, |reply| {
+        let how = (isolation, self.program.checkpoints);
+        let result = sampling::sample(&mut samplers, plan, runs, how, |reply| {
             if reply.is_aside() {
                 self.alone.note(reply);
                 return Ok(Flow::Continue);

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-fn campaign(program: &Path, isolation: &str, strategy: &str) -> Ended {
+fn campaign(program: &Path, isolation: &str, strategy: &str, runs: &str, more: &[&str]) -> Ended {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let input = directory.path().join("input");
     File::create(&input).expect("a file").write_all(b"one two three").expect("a file that can be written");
@@ -18,11 +18,11 @@ fn campaign(program: &Path, isolation: &str, strategy: &str) -> Ended {
         "--strategy",
         strategy,
         "--runs",
-        "40",
+        runs,
         "--stop-after",
         "0",
     ]);
-    command.args(["--format", "json", "--time", "60", "--out"]).arg(directory.path()).arg(program);
+    command.args(["--format", "json", "--time", "60", "--out"]).arg(directory.path()).args(more).arg(program);
     ended(&command.stdin(File::open(&input).expect("a file")).output().expect("the command starts"))
 }
 
@@ -31,7 +31,7 @@ fn campaign(program: &Path, isolation: &str, strategy: &str) -> Ended {
 fn compare(name: &str, strategy: &str, isolations: [&str; 2]) -> (u64, usize) {
     let program = build(name);
     let [fork, reset] = isolations.map(|isolation| {
-        let ended = campaign(&program, isolation, strategy);
+        let ended = campaign(&program, isolation, strategy, "40", &[]);
         assert!(matches!(ended.code, Some(0 | 1)), "{name}, {isolation}: {}", ended.stderr);
         ended.json()
     });
@@ -91,4 +91,59 @@ fn what_is_closed_is_heard_of_no_more() {
         let (moved, alone) = compare(name, "random", CHECKED);
         assert!(moved > 0 && alone == 0, "{name}: moved {moved}, alone {alone}");
     }
+}
+
+/// The same for processes that are made at the first choice, and for some that are not.
+fn compare_copies(name: &str, strategy: &str) -> u64 {
+    let program = build(name);
+    let [main, late] = ["off", "always"].map(|checkpoints| {
+        let more = ["--checkpoints", checkpoints, "--hang-ms", "1000"];
+        let ended = campaign(&program, "fork-checked", strategy, "40", &more);
+        assert!(matches!(ended.code, Some(0 | 1)), "{name}, {checkpoints}: {}", ended.stderr);
+        ended.json()
+    });
+    for field in ["runs", "steps", "failing_runs", "distinct_partial_orders", "runs_digest", "warnings"] {
+        assert_eq!(main[field], late[field], "{name}, {strategy}: {field}");
+    }
+    assert_eq!(main["isolation"]["moved"], 0);
+    late["isolation"]["moved"].as_u64().expect("a number")
+}
+
+#[test]
+fn copies_are_made_at_the_first_choice_under_every_strategy_that_samples() {
+    for strategy in ["random", "rapos", "pct", "pos", "walks", "coverage"] {
+        assert!(compare_copies("late/quiet.c", strategy) > 0, "{strategy}");
+    }
+}
+
+#[test]
+fn what_copies_would_share_keeps_the_start_where_it_is() {
+    // What is open, or written, or mapped by all.
+    for name in
+        ["late/open.c", "late/shared.c", "late/peculiar.c", "late/kept.c", "late/seek.c", "late/much.c"]
+    {
+        assert_eq!(compare_copies(name, "random"), 0, "{name}");
+    }
+    for name in ["late/unmap.c", "late/closes.c"] {
+        compare_copies(name, "random");
+    }
+}
+
+#[test]
+fn copies_that_are_made_late_hang_and_crash_like_others() {
+    for name in ["late/hangs.c", "late/dies.c"] {
+        assert!(compare_copies(name, "random") > 0, "{name}");
+    }
+}
+
+#[test]
+fn copies_are_made_late_once_that_pays() {
+    let program = build("late/quiet.c");
+    let count = |checkpoints: &str| {
+        let json = campaign(&program, "fork", "random", "200", &["--checkpoints", checkpoints]).json();
+        (json["isolation"]["moved"].as_u64().expect("a number"), json["runs_digest"].clone())
+    };
+    let (moved, digest) = count("auto");
+    assert!(moved > 0, "the runs of a campaign begin late");
+    assert_eq!(count("off"), (0, digest));
 }

@@ -125,19 +125,28 @@ fn runs_that_are_reset_are_what_they_are_in_processes_of_their_own() {
     let (mut wrong, mut reset) = (Vec::new(), 0);
     let subjects = || bugs().into_iter().chain(mended()).filter(|subject| subject.later.is_none());
     // Once with all memory compared after each run; and once without, when pages are looked at every so many runs only.
-    let checked = subjects().map(|subject| (subject, ["fork-checked", "reset-checked"], "reset_runs"));
-    let plain = subjects().map(|subject| (subject, ["fork", "reset"], "reset_batch_runs"));
-    for (subject, isolations, sweep) in checked.chain(plain) {
-        let [fork, own] = isolations
-            .map(|isolation| campaign(&subject, COMPILERS[0], sweep, &["--isolation", isolation]).0);
+    let by = |isolation: &'static str| vec!["--isolation", isolation];
+    let fork = || by("fork-checked");
+    let checked = subjects().map(|subject| (subject, [fork(), by("reset-checked")], "reset_runs"));
+    // And once in processes that are copies of one at the first choice.
+    let always = || [fork(), vec!["--checkpoints", "always"]].concat();
+    let late = subjects().map(|subject| (subject, [fork(), always()], "reset_runs"));
+    let plain = subjects().map(|subject| (subject, [by("fork"), by("reset")], "reset_batch_runs"));
+    let mut moved = 0;
+    for (subject, how, sweep) in checked.chain(late).chain(plain) {
+        let [fork, own] = how.map(|options| campaign(&subject, COMPILERS[0], sweep, &options).0);
         for field in ["runs", "steps", "failing_runs", "runs_digest"] {
             if fork[field].is_null() || fork[field] != own[field] {
                 wrong.push(format!("{}: {field} {} and {}", subject.name, fork[field], own[field]));
             }
         }
-        reset += usize::from(own["isolation"]["alone"].as_object().is_some_and(serde_json::Map::is_empty));
+        let isolation = &own["isolation"];
+        let all = isolation["alone"].as_object().is_some_and(serde_json::Map::is_empty);
+        reset += usize::from(all && isolation["name"] == "reset");
+        moved += usize::from(isolation["moved"] != 0 && isolation["name"] == "fork");
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(moved > 80, "only {moved} programs are copied at their first choice");
     assert!(reset > 200, "only {reset} programs are reset in all their runs");
 }
 

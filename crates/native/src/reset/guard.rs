@@ -18,7 +18,7 @@ use crate::signals;
 use crate::sys::{self, nr};
 use rules::{RECVMSG, Rule, rule};
 pub(super) use sites::Sites;
-pub(crate) use watch::{begin as begin_watching, can_be_left, look_around};
+pub(crate) use watch::{begin as begin_watching, can_be_left, end as end_watching, look_around};
 
 /// Makes a call of the program's, if it can be undone. Does not come back if not, nor does the run.
 /// Outside of repeated runs every call is made, and at most looked at.

@@ -1,19 +1,20 @@
 //! Runs as copies of the process. Most of what a copy costs is the pages that it writes to, so all that can be done
 //! before it is made is done in the server.
 
-use super::left;
 use super::outbox::Outbox;
 use super::processor;
 use super::shared::{self, Shared};
 use super::{
     CALLERS, CAPTURED, CHECKED, FROM_MAIN, Request, SHARING, THREADS, die_with_parent, reply, request,
 };
+use super::{late, left};
 use crate::run::{self, Run, Wanted, with};
 use crate::sharing::Sharing;
 use crate::signals;
 use crate::site::Modules;
 use crate::sys::{self, nr};
 use crate::turns;
+use crate::warm;
 use core::sync::atomic::Ordering;
 use raddle_analysis::LockOrder;
 use raddle_model::hash::mix;
@@ -76,15 +77,39 @@ pub(super) fn alone(number: u64, flags: u32, hang_ms: u32, outbox: &mut Outbox) 
     let shared = shared::get().expect("raddle bug: no shared memory");
     shared.begin_run();
     rewind(flags & CAPTURED != 0);
-    let Some(child) = copy(outbox) else { return true };
+    let Some(child) = watched_copy(outbox) else { return true };
     let (status, hangs) = finished(child, hang_ms, shared);
-    let status = if flags & CHECKED != 0 && shared.report().is_some() { output_hash() } else { status };
-    tell(number, status, hangs, shared, outbox);
+    tell(number, checked(flags, status, shared), hangs, shared, outbox);
     false
+}
+
+/// What is told as the status of a run: that of its process, or a hash of what it wrote if that is asked for.
+pub(super) fn checked(flags: u32, status: i32, shared: &Shared) -> i32 {
+    if flags & CHECKED != 0 && shared.report().is_some() { output_hash() } else { status }
+}
+
+/// Makes a copy that will do one run, and ends with that. None in the copy.
+pub(super) fn watched_copy(outbox: &mut Outbox) -> Option<isize> {
+    let watched = !crate::reset::is_on() && shared::get().is_some_and(warm::another);
+    let child = copy(outbox);
+    if watched && child.is_none() {
+        warm::watch();
+    }
+    child
 }
 
 /// Makes a copy. None in the copy.
 pub(super) fn copy(outbox: &mut Outbox) -> Option<isize> {
+    let child = bare_copy(outbox);
+    if child.is_none() {
+        signals::sleep_again();
+        processor::begin();
+    }
+    child
+}
+
+/// The same, of a process that has no timer and may be on any processor.
+pub(super) fn bare_copy(outbox: &mut Outbox) -> Option<isize> {
     const CHILD_ENDS: usize = 17;
     // SAFETY: a copy of this process, which has one thread.
     let child = unsafe { sys::call3(nr::CLONE, CHILD_ENDS, 0, 0) };
@@ -92,8 +117,6 @@ pub(super) fn copy(outbox: &mut Outbox) -> Option<isize> {
         die_with_parent();
         // SAFETY: concerns this process alone.
         unsafe { sys::call3(nr::SETPGID, 0, 0, 0) };
-        signals::sleep_again();
-        processor::leave();
         return None;
     }
     if child < 0 {
@@ -105,7 +128,13 @@ pub(super) fn copy(outbox: &mut Outbox) -> Option<isize> {
 /// Waits until a copy has ended, and ends what it has left behind.
 pub(super) fn finished(child: isize, hang_ms: u32, shared: &Shared) -> (i32, bool) {
     let ended = wait(child, hang_ms, shared);
-    // Whatever the program has started and left behind.
+    warm::ended(shared);
+    end_group(child, shared);
+    ended
+}
+
+/// Ends whatever the program has started in a copy, and left behind.
+pub(super) fn end_group(child: isize, shared: &Shared) {
     // SAFETY: the group is that of the copy.
     unsafe {
         if sys::call3(nr::KILL, -child as usize, 9, 0) == 0 {
@@ -118,7 +147,6 @@ pub(super) fn finished(child: isize, hang_ms: u32, shared: &Shared) -> (i32, boo
             }
         }
     }
-    ended
 }
 
 /// Passes on what came of a run whose process has ended.
@@ -243,7 +271,18 @@ fn wait(child: isize, hang_ms: u32, shared: &Shared) -> (i32, bool) {
         let doubts = shared.in_doubt();
         let doubted_long = doubts.is_some() && doubts == core::mem::replace(&mut doubted, doubts);
         if silent >= patience || doubted_long && shared.condemn() {
-            hangs = true;
+            // It may have made others, and wait for one of them (see `late`).
+            let child = match shared.copy.load(Ordering::Acquire) as isize {
+                0 => {
+                    hangs = true;
+                    child
+                }
+                copy => {
+                    shared.hung.store(1, Ordering::Relaxed);
+                    silent = 0;
+                    copy
+                }
+            };
             // SAFETY: the copy, and whatever is in its group.
             unsafe {
                 sys::call3(nr::KILL, child as usize, 9, 0);
@@ -266,7 +305,7 @@ pub(super) fn start(request: &Request, number: u64) {
     let single = record || request.kind == request::SEARCH;
     let seed = if single { request.plan.seed } else { Rng::seed_of_run(request.plan.seed, number) };
     // Runs that go on from this one may need it.
-    let closely = single || is_close(number) || crate::reset::may_move();
+    let closely = single || is_close(number) || crate::reset::may_move() || late::is_invited();
     // A search has a log of its own.
     let events = record || request.kind == request::SAMPLE && request.flags & CALLERS != 0;
     with(|run| {

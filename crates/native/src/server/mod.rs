@@ -9,6 +9,7 @@
 //! that dies without a word is told apart by what the kernel says of it.
 
 mod copies;
+mod late;
 mod left;
 mod outbox;
 mod processor;
@@ -37,7 +38,7 @@ pub(crate) use resets::{ALL_FILES, Errand, Mail, first_choice};
 pub use search::{GONE, NO_CHECKPOINT};
 pub(crate) use search::{Order, decode, had_points, keep_checkpoint};
 pub use shared::beat;
-pub(crate) use shared::{Gist, is_due, publish};
+pub(crate) use shared::{Gist, Shared, is_due, publish};
 pub(crate) use when::When;
 
 /// The variable that tells an instrumented program that it is a server, and where its controller listens.
@@ -293,7 +294,7 @@ impl Server {
                 } else if request.flags & RESET != 0 {
                     resets::some(&mut request, number, &mut self.outbox)
                 } else {
-                    copies::one(&request, number, &mut self.outbox).ok_or(number)
+                    late::some(&request, number, &mut self.outbox).ok_or(number)
                 };
                 match next {
                     Ok(next) => number = next,

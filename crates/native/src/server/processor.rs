@@ -25,7 +25,7 @@ fn may_use(mask: &Mask) {
     unsafe { sys::call3(SET, 0, size_of::<Mask>(), mask.as_ptr() as usize) };
 }
 
-/// The server stays on the processor where it is. If it cannot be told so, it does not.
+/// Whoever makes copies stays on the processor where it is. If it cannot be told so, it does not.
 pub(super) fn stay() {
     let (mut before, mut here): (Mask, u32) = ([0; 16], 0);
     // SAFETY: a mask and a number, which live until the calls return.
@@ -36,19 +36,27 @@ pub(super) fn stay() {
     let here = here as usize;
     // SAFETY: see `Slot`.
     let kept = unsafe { &mut *BEFORE.0.get() };
-    if !known || here >= 64 * before.len() || kept.is_some() {
+    if !known || here >= 64 * before.len() {
         return;
     }
-    *kept = Some(before);
+    // A copy that makes others knows it from its server.
+    kept.get_or_insert(before);
     let mut only = [0; 16];
     only[here / 64] = 1 << (here % 64);
     may_use(&only);
 }
 
-/// This process may run wherever the program may: a copy that begins, or the server once it makes no more.
+/// The server makes no more: it may run wherever the program may.
 pub(super) fn leave() {
+    begin();
     // SAFETY: see `Slot`.
-    if let Some(before) = unsafe { (*BEFORE.0.get()).take() } {
-        may_use(&before);
+    unsafe { *BEFORE.0.get() = None };
+}
+
+/// A copy begins: it may run wherever the program may. It keeps what it knows: to forget it would cost it a page.
+pub(super) fn begin() {
+    // SAFETY: see `Slot`.
+    if let Some(before) = unsafe { &*BEFORE.0.get() } {
+        may_use(before);
     }
 }

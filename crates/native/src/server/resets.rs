@@ -2,9 +2,12 @@
 //! and how the controller hears of it. Nothing is allocated: the heap may be what a run has destroyed.
 
 use super::copies::{self, Marks};
+use super::late;
 use super::outbox::{Outbox, nanoseconds};
 use super::shared::{self, Gist, Shared};
-use super::{CAPTURED, CHECKED, FROM_MAIN, Head, REQUEST, Request, has_mail, reply, request};
+use super::{
+    CAPTURED, CHECKED, CHECKPOINTS_OFF, FROM_MAIN, Head, REQUEST, Request, has_mail, reply, request,
+};
 use crate::reset;
 use crate::run::with;
 use crate::signals;
@@ -41,7 +44,7 @@ pub(super) fn note_unable(status: i32) -> bool {
 /// taken. Gives back the number of the first run that it has not done; as an error the number of the run that this process is to do.
 pub(super) fn some(request: &mut Request, first: u64, outbox: &mut Outbox) -> Result<u64, u64> {
     if !is_able() {
-        return copies::one(request, first, outbox).ok_or(first);
+        return late::some(request, first, outbox).ok_or(first);
     }
     let shared = shared::get().expect("raddle bug: no shared memory");
     shared.take_doubt();
@@ -87,16 +90,23 @@ pub(super) fn is_told() -> bool {
 /// The run comes to where somebody is chosen for the first time. From now on all runs may begin here, if this one is
 /// like any other so far.
 pub(crate) fn first_choice() {
-    if !reset::may_move() {
+    let seed = if late::is_invited() {
+        late::first_choice()
+    } else if reset::may_move() {
+        if is_any() { reset::at_first_choice() } else { None }
+    } else {
         return;
-    }
-    let is_any = with(|run| {
-        let engine = &mut run.engine;
-        engine.verdict().is_none() && engine.decisions() == 0 && engine.policy_mut().can_reseed()
-    });
-    let seed = if is_any { reset::at_first_choice() } else { None };
+    };
     let number = shared::get().expect("raddle bug: no shared memory").run.load(Ordering::Relaxed);
     copies::go_on(number, seed);
+}
+
+/// Whether this run is like any other of its request so far.
+pub(super) fn is_any() -> bool {
+    with(|run| {
+        let engine = &mut run.engine;
+        engine.verdict().is_none() && engine.decisions() == 0 && engine.policy_mut().can_reseed()
+    })
 }
 
 /// The plan that runs are repeated by, and room to read a request like it; all of it outside of what runs can change.
@@ -290,7 +300,7 @@ impl Errand {
     /// Whether runs may begin later than before main: not if it shows that they do, or has shown.
     pub(crate) fn may_begin_late(&self) -> bool {
         let early = self.shared().early.load(Ordering::Relaxed) != 0;
-        !self.record && self.flags & CAPTURED != 0 && !early
+        !self.record && self.flags & (CAPTURED | CHECKPOINTS_OFF) == CAPTURED && !early
     }
 
     /// Runs begin where this one is, with input and output as they are now. Whether anything is written already.

@@ -7,8 +7,8 @@ use super::outbox::{Outbox, nanoseconds};
 use super::resets::{self, Errand};
 use super::shared;
 use super::{
-    ALONE, CAPTURED, CHECKED, CHECKPOINTS_ALWAYS, CHECKPOINTS_OFF, FROM_MAIN, Head, REQUEST, RESET, Request,
-    THREADS, copies, reply, request,
+    ALONE, CAPTURED, CHECKPOINTS_ALWAYS, CHECKPOINTS_OFF, FROM_MAIN, Head, REQUEST, RESET, Request, THREADS,
+    copies, reply, request,
 };
 use crate::reset;
 use crate::signals;
@@ -65,7 +65,7 @@ fn one(request: Request, modules: &Modules, outbox: &mut Outbox) -> Option<Reque
         copies::prepare(&request, modules.clone());
         copies::rewind(request.flags & CAPTURED != 0);
         due(true);
-        let Some(child) = copies::copy(outbox) else {
+        let Some(child) = copies::watched_copy(outbox) else {
             if takes {
                 left::begin(shared);
             }
@@ -83,8 +83,7 @@ fn one(request: Request, modules: &Modules, outbox: &mut Outbox) -> Option<Reque
     put_checkpoints(left::all(shared), |bytes| {
         outbox.put(begun, reply::CHECKPOINTS, bytes, 0, request.first)
     });
-    let checked = request.flags & CHECKED != 0 && shared.report().is_some();
-    let status = if checked { copies::output_hash() } else { status };
+    let status = copies::checked(request.flags, status, shared);
     copies::tell(request.first, status, hangs, shared, outbox);
     outbox.send();
     None

@@ -3,13 +3,14 @@
 use super::left::{self, LEFT_MAX, Left};
 use super::when::When;
 use crate::sys;
+use crate::warm::{self, Visited};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use raddle_model::{SiteId, TaskId};
 
 /// What a run shares with the server. The report follows it, mostly in the same page: a copy pays for each.
 #[repr(C, align(64))]
-pub(super) struct Shared {
+pub(crate) struct Shared {
     /// Grows with every operation.
     pub(super) beats: AtomicU64,
     /// Where the program was last.
@@ -60,6 +61,12 @@ pub(super) struct Shared {
     pub(super) outlives: AtomicU32,
     /// Bytes of the plan that lies where the report will.
     mail: AtomicU64,
+    /// Copies that the server has made, and whether these begin with what they need (see `crate::warm`).
+    pub(crate) made: AtomicU64,
+    pub(crate) warm: AtomicU32,
+    /// The copy that another waits for which makes them (see `late`), and whether it was ended because it hung.
+    pub(super) copy: AtomicU32,
+    pub(super) hung: AtomicU32,
     when: UnsafeCell<When>,
     /// Bytes that wait to be sent: they must not be lost with the process that has put them there.
     pub(super) kept: AtomicU64,
@@ -84,7 +91,7 @@ static SHARED: AtomicPtr<Shared> = AtomicPtr::new(core::ptr::null_mut());
 
 /// Makes the memory. False if there is none.
 pub(super) fn prepare() -> bool {
-    let size = size_of::<Shared>() + ROOM + KEPT_MAX;
+    let size = size_of::<Shared>() + ROOM + KEPT_MAX + size_of::<Visited>();
     let shared: *mut Shared = sys::map(size, true).cast();
     if !shared.is_null() {
         // SAFETY: fresh memory, and large enough.
@@ -198,7 +205,7 @@ impl Shared {
     pub(super) fn begin_process(&self, first: u64, last: u64) {
         self.run.store(first, Ordering::Relaxed);
         self.last.store(last, Ordering::Relaxed);
-        for flag in [&self.done, &self.told, &self.alone] {
+        for flag in [&self.done, &self.told, &self.alone, &self.copy, &self.hung] {
             flag.store(0, Ordering::Relaxed);
         }
         self.begin_run();
@@ -274,6 +281,12 @@ impl Shared {
         unsafe { self.room().add(ROOM) }
     }
 
+    /// Which pages of code a copy has come to that was watched.
+    pub(crate) fn visited(&self) -> &Visited {
+        // SAFETY: it comes last in the mapping, which is aligned there, and is valid as zeros.
+        unsafe { &*self.kept_room().add(KEPT_MAX).cast::<Visited>() }
+    }
+
     fn room(&self) -> *mut u8 {
         // SAFETY: the room follows the head in the same mapping.
         unsafe { (&raw const *self).add(1).cast::<u8>().cast_mut() }
@@ -283,6 +296,7 @@ impl Shared {
 /// Hands a report to the server.
 pub(crate) fn publish(report: &[u8], gist: Gist) {
     let Some(shared) = get() else { return };
+    warm::tell(shared);
     if report.len() <= ROOM {
         // SAFETY: the room is this process's alone, and large enough.
         unsafe { core::ptr::copy_nonoverlapping(report.as_ptr(), shared.room(), report.len()) };

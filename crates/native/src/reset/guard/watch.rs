@@ -140,9 +140,14 @@ pub(super) fn is_too_high(args: &[usize; 6]) -> bool {
 
 /// The program does something that outlives its run: nobody need look any more.
 pub(super) fn outlives() {
+    server::outlives();
+    end();
+}
+
+/// Calls are not looked at any more.
+pub(crate) fn end() {
     const SET_DISPATCH: usize = 59;
     ON.store(false, Ordering::Relaxed);
-    server::outlives();
     // SAFETY: concerns this process alone; calls go their own way again.
     unsafe { sys::call3(nr::PRCTL, SET_DISPATCH, 0, 0) };
 }

@@ -1,0 +1,3 @@
+/* The same, but that nothing is written before there are threads. */
+#define QUIET
+#include "much.c"
