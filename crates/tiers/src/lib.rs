@@ -49,6 +49,9 @@ pub const SWEEPS: &[Sweep] = &[
     sweep("shadow_pages", 300, 20_000, "random sequences of large ranges, page by page and cell by cell"),
     sweep("native_bug_runs", 300, 10_000, "runs of each C and C++ program with a bug, per compiler"),
     sweep("order_runs", 1_500, 20_000, "sampled runs of each small program, beside searches of it"),
+    sweep("order_subjects", 16, 1_000, "C and C++ programs that are sampled beside a search of them"),
+    sweep("order_search_runs", 2_000, 50_000, "most runs of each of those searches"),
+    sweep("order_subject_runs", 1_000, 20_000, "sampled runs of each of them"),
     sweep("blocking_runs", 20, 500, "runs of each call that waits, with a peer and without"),
     sweep(
         "determinism_subjects",

@@ -4,6 +4,7 @@
 mod backends;
 mod determinism;
 mod expectation;
+mod orders;
 
 use expectation::{Subject, bugs, mended};
 use std::collections::BTreeSet;
