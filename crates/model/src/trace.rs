@@ -350,6 +350,8 @@ pub struct ObjectInfo {
     pub id: ObjectId,
     /// `mutex`, `atomic`, …
     pub noun: String,
+    /// What the program calls it, if that is known.
+    pub name: Option<String>,
     /// Where it was first used.
     pub site: SiteId,
 }

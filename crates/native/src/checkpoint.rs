@@ -68,6 +68,7 @@ pub(crate) fn report(run: &mut Run) -> Recorded {
         trace,
         objects: Vec::new(),
         tasks: Vec::new(),
+        places: Vec::new(),
         modules: run.modules.all().iter().map(|module| module.path.clone()).collect(),
         arrivals: Vec::new(),
         accesses: Vec::new(),

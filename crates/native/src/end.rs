@@ -99,12 +99,23 @@ fn make_report(run: &mut Run) -> RunReport {
                 .map(|(id, object)| ObjectInfo {
                     id: ObjectId(id as u32),
                     noun: object.state.noun().to_owned(),
+                    name: None,
                     site: object.site,
                 })
                 .collect(),
             tasks: (0..world.tasks().len() as u32)
                 .filter(|_| !calls.told)
                 .map(|task| world.path(TaskId(task)))
+                .collect(),
+            places: run
+                .objects
+                .places()
+                .into_iter()
+                .filter(|_| !calls.told)
+                .filter_map(|(object, address)| {
+                    let (module, offset) = run.modules.locate(address)?;
+                    Some((object, module as u32, offset as u64))
+                })
                 .collect(),
             modules: run.modules.all().iter().map(|module| module.path.clone()).collect(),
             arrivals: core::mem::take(&mut calls.arrivals).into_iter().map(told).collect(),

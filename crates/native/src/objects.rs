@@ -5,6 +5,7 @@
 //! each of them an object: an access to more has an object for each. So accesses to neighbouring variables do
 //! not conflict, and an operation on eight bytes needs no more than its two extents.
 
+use alloc::vec::Vec;
 use core::hash::{BuildHasherDefault, Hasher};
 use hashbrown::HashMap;
 use raddle_model::ObjectId;
@@ -112,6 +113,15 @@ impl Objects {
         let object = *self.words.entry(word).or_insert_with(make);
         self.near[word % NEAR] = (word, object);
         object
+    }
+
+    /// Where each is that is still there, in the order of their numbers.
+    pub fn places(&self) -> Vec<(ObjectId, usize)> {
+        let sync = self.sync.iter().map(|(&address, &object)| (object, address));
+        let words = self.words.iter().map(|(&word, &object)| (object, word * WORD));
+        let mut all: Vec<(ObjectId, usize)> = sync.chain(words).collect();
+        all.sort_unstable();
+        all
     }
 
     /// There is none.

@@ -1,7 +1,7 @@
-//! Names for people: objects by noun and number in the order in which they appear, tasks by their
+//! Names for people: objects as the program calls them, or by noun and number in the order in which they appear, tasks by their
 //! path, places as short as they can be without being mistaken for each other.
 
-use crate::story::{Place, Story};
+use crate::story::{ObjectInfo, Place, Story};
 use raddle_model::{Kind, ObjectId, Op, SiteId, TaskId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,17 +28,24 @@ impl<'a> Names<'a> {
             files: BTreeMap::new(),
         };
         let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
-        let mut files = BTreeSet::new();
+        let (mut files, mut called) = (BTreeSet::new(), BTreeSet::new());
         for op in ops(story) {
             for id in [op.object, op.second] {
                 if !id.is_some() || names.owners.contains_key(&id) || names.objects.contains_key(&id) {
                     continue;
                 }
-                let info = story.objects.iter().find(|object| object.id == id);
+                let info = names.info(id);
                 let noun = info.map_or("object", |object| &object.noun);
-                let count = counts.entry(noun).or_default();
-                *count += 1;
-                names.objects.insert(id, format!("{noun}#{count}"));
+                let own = info.and_then(|info| info.name.as_deref()).filter(|own| is_short(own));
+                let name = match own.filter(|&own| called.insert(own)) {
+                    Some(own) => String::from(own),
+                    None => {
+                        let count = counts.entry(noun).or_default();
+                        *count += 1;
+                        format!("{noun}#{count}")
+                    }
+                };
+                names.objects.insert(id, name);
                 names.order.push(id);
             }
             files.extend(names.place(op.site).map(|place| place.file.as_str()));
@@ -47,12 +54,27 @@ impl<'a> Names<'a> {
         names
     }
 
-    /// `mutex#1`; a task or its park token by the task's path.
+    /// What is known of an object.
+    pub(crate) fn info(&self, id: ObjectId) -> Option<&'a ObjectInfo> {
+        self.story.objects.iter().find(|object| object.id == id)
+    }
+
+    /// `mutex#1`, or what the program calls it; a task or its park token by the task's path.
     pub(crate) fn object(&self, id: ObjectId) -> &str {
         if let Some(&task) = self.owners.get(&id) {
             return self.task(task);
         }
         self.objects.get(&id).map_or("nothing", String::as_str)
+    }
+
+    /// The same for a list: with what it is, or is part of.
+    pub(crate) fn described(&self, id: ObjectId) -> String {
+        let called = self.object(id);
+        match self.info(id) {
+            Some(ObjectInfo { noun, name: Some(name), .. }) if name == called => format!("{called}: {noun}"),
+            Some(ObjectInfo { name: Some(name), .. }) => format!("{called}: {name}"),
+            _ => String::from(called),
+        }
     }
 
     /// What a parked task waits for, if it has looked at something from the same place just before: files, or a word. It may
@@ -107,7 +129,7 @@ impl<'a> Names<'a> {
         let mut message = self.story.failure.message.clone();
         // From the highest id down, so that o4 is not found in o41.
         for (id, name) in self.objects.iter().rev() {
-            let noun = name.split('#').next().unwrap_or_default();
+            let noun = self.info(*id).map_or("object", |object| &object.noun);
             message = message.replace(&format!("{noun} {id:?}"), name);
         }
         for (task, park) in self.story.trace.pending.iter().filter(|(_, op)| op.kind == Kind::Park) {
@@ -120,6 +142,12 @@ impl<'a> Names<'a> {
         }
         message
     }
+}
+
+/// Whether a name may stand in a column. None that is longer says more than a number.
+fn is_short(name: &str) -> bool {
+    const LETTERS_MAX: usize = 32;
+    name.chars().count() <= LETTERS_MAX && !name.chars().any(char::is_control)
 }
 
 /// All operations of a story, those that did not happen last.

@@ -47,6 +47,7 @@ impl Target for ToyTarget {
                 .map(|(id, object)| ObjectInfo {
                     id: ObjectId(id as u32),
                     noun: String::from(object.state.noun()),
+                    name: None,
                     site: object.site,
                 })
                 .collect(),

@@ -4,8 +4,8 @@
 use crate::envelope;
 use crate::error::{What, WireError};
 use crate::sites;
-use crate::v1;
 use crate::version::FailureVersion;
+use crate::{v1, v2};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -109,14 +109,17 @@ impl FailureFile {
 
 /// The bytes of a failure file.
 pub fn encode(file: &FailureFile) -> Vec<u8> {
-    let content = v1::bytes(&v1::failure::Failure::from(file));
+    let content = v1::bytes(&v2::failure::Failure::from(file));
     envelope::seal(What::Failure, FailureVersion::CURRENT.0, &file.note(), &content)
 }
 
 /// The failure of such bytes. Tasks that it names are tasks of its trace.
 pub fn decode(bytes: &[u8]) -> Result<FailureFile, WireError> {
     let readable = |version| FailureVersion(version).check_readable_by(FailureVersion::CURRENT);
-    let (_, content) = envelope::open(What::Failure, bytes, readable)?;
-    let file: v1::failure::Failure = envelope::parse(What::Failure, content)?;
-    FailureFile::try_from(file).map_err(|error| error.in_a(What::Failure))
+    let (version, content) = envelope::open(What::Failure, bytes, readable)?;
+    let file = match version {
+        1 => envelope::parse::<v1::failure::Failure>(What::Failure, content)?.try_into(),
+        _ => envelope::parse::<v2::failure::Failure>(What::Failure, content)?.try_into(),
+    };
+    file.map_err(|error: v1::Misfit| error.in_a(What::Failure))
 }

@@ -6,10 +6,10 @@
 use crate::envelope;
 use crate::error::{What, WireError};
 use crate::version::ReportVersion;
-use crate::{v1, v2, v3, v4, v5};
+use crate::{v1, v2, v3, v4, v5, v6};
 use alloc::string::String;
 use alloc::vec::Vec;
-use raddle_model::{ObjectInfo, SiteId, TaskId, Trace, Verdict};
+use raddle_model::{ObjectId, ObjectInfo, SiteId, TaskId, Trace, Verdict};
 
 /// Two accesses that nothing orders.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,6 +45,8 @@ pub struct Recorded {
     pub objects: Vec<ObjectInfo>,
     /// Path of each task from main.
     pub tasks: Vec<String>,
+    /// Module and offset of objects that are static variables, or in one. Not known before version 6.
+    pub places: Vec<(ObjectId, u32, u64)>,
     /// Paths of the files whose code was run, by the numbers that sites name; empty for the executable.
     pub modules: Vec<String>,
     /// Who called each operation that was announced, in order.
@@ -154,7 +156,7 @@ pub struct RunReport {
 
 /// The bytes of a report.
 pub fn encode(report: &RunReport) -> Vec<u8> {
-    let content = v1::bytes(&v5::report::Report::from(report));
+    let content = v1::bytes(&v6::report::Report::from(report));
     envelope::seal(What::Report, ReportVersion::CURRENT.0, &[], &content)
 }
 
@@ -167,7 +169,8 @@ pub fn decode(bytes: &[u8]) -> Result<RunReport, WireError> {
         2 => envelope::parse::<v2::report::Report>(What::Report, content)?.try_into(),
         3 => envelope::parse::<v3::report::Report>(What::Report, content)?.try_into(),
         4 => envelope::parse::<v4::report::Report>(What::Report, content)?.try_into(),
-        _ => envelope::parse::<v5::report::Report>(What::Report, content)?.try_into(),
+        5 => envelope::parse::<v5::report::Report>(What::Report, content)?.try_into(),
+        _ => envelope::parse::<v6::report::Report>(What::Report, content)?.try_into(),
     };
     report.map_err(|error: v1::Misfit| error.in_a(What::Report))
 }

@@ -39,9 +39,9 @@ versions! {
     /// Version of the plan format.
     PlanVersion of Plan: 1 to 1;
     /// Version of the failure file.
-    FailureVersion of Failure: 1 to 1;
+    FailureVersion of Failure: 1 to 2;
     /// Version of the report of a run.
-    ReportVersion of Report: 1 to 5;
+    ReportVersion of Report: 1 to 6;
     /// Version of the HaPSet file. In the first one statements had no callers, so none of them would be met again.
     HapsetVersion of Hapset: 2 to 2;
     /// Version of the journal of a search.

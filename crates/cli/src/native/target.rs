@@ -239,7 +239,13 @@ impl NativeTarget {
         };
         self.know(&recorded.modules);
         let callers = Callers::of(&mut recorded);
-        let Recorded { trace, objects, tasks, .. } = recorded;
+        let Recorded { trace, mut objects, tasks, places, .. } = recorded;
+        for (id, module, offset) in places {
+            if let Some(object) = objects.iter_mut().find(|object| object.id == id) {
+                let variable = self.variable(module, offset);
+                object.name = variable.map(|path| if object.noun == "cell" { path } else { own_part(path) });
+            }
+        }
         Ok((Run { digest, trace, objects, tasks }, callers))
     }
 
@@ -350,15 +356,17 @@ impl NativeTarget {
         raddle_report::Checkpoints { hits: sum(|trail| trail.hits), events: sum(|trail| trail.events) }
     }
 
+    /// What the program calls a static variable, or a part of one.
+    fn variable(&self, module: u32, offset: u64) -> Option<String> {
+        let module = self.modules.get(module as usize)?;
+        self.symbols.borrow_mut().variable(module, offset).map(|variable| variable.path)
+    }
+
     /// A race, with the name of its variable if that is a static one.
     fn named(&self, race: report::Race) -> RaceFound {
-        let module = race.place.and_then(|(module, _)| self.modules.get(module as usize));
-        let variable = match (module, race.place) {
-            (Some(module), Some((_, offset))) => self.symbols.borrow_mut().variable(module, offset),
-            _ => None,
-        };
+        let variable = race.place.and_then(|(module, offset)| self.variable(module, offset));
         let message = match variable {
-            Some(variable) => race.message.replacen(NAMELESS, &format!("`{}`", variable.path), 1),
+            Some(variable) => race.message.replacen(NAMELESS, &format!("`{variable}`"), 1),
             None => race.message,
         };
         RaceFound { sites: race.sites, message }
@@ -541,4 +549,13 @@ impl Target for NativeTarget {
             }
         }
     }
+}
+
+/// The part of a variable's path that is the program's own: what follows is how the library has made its lock or atomic.
+fn own_part(mut path: String) -> String {
+    let reserved = ["._", "::_"].into_iter().filter_map(|mark| path.find(mark)).min();
+    if let Some(end) = reserved.filter(|&end| end > 0) {
+        path.truncate(end);
+    }
+    path
 }

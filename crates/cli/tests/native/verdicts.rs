@@ -17,6 +17,12 @@ fn a_deadlock_and_its_minimum() {
     let output = raddle().arg("minimize").arg(file).output().expect("the command starts");
     let text = ended(&output).stdout;
     assert!(text.contains("1 preemption now"), "{text}");
+    // By their names, also in the file.
+    for text in [text, ended(&raddle().arg("show").arg(file).output().expect("the command starts")).stdout] {
+        for said in ["waits for a held by", "holds b, since step", "lock a  deadlock.c:", "b: mutex"] {
+            assert!(text.contains(said), "{said}: {text}");
+        }
+    }
 }
 
 #[test]

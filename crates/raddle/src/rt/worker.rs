@@ -292,6 +292,7 @@ impl Worker {
         let objects = world.objects().iter().enumerate().map(|(i, object)| ObjectInfo {
             id: ObjectId(i as u32),
             noun: object.state.noun().to_owned(),
+            name: None,
             site: object.site,
         });
         let name = |i: usize| {

@@ -42,6 +42,10 @@ struct Task<'a> {
 struct Object<'a> {
     id: u32,
     name: &'a str,
+    noun: &'a str,
+    /// What the program calls it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variable: Option<&'a str>,
     first_use: Option<Site<'a>>,
 }
 
@@ -126,8 +130,14 @@ pub fn failure(story: &Story) -> String {
             .order
             .iter()
             .map(|id| {
-                let info = story.objects.iter().find(|object| object.id == *id);
-                Object { id: id.0, name: names.object(*id), first_use: info.and_then(|info| site(info.site)) }
+                let info = names.info(*id);
+                Object {
+                    id: id.0,
+                    name: names.object(*id),
+                    noun: info.map_or("object", |info| &info.noun),
+                    variable: info.and_then(|info| info.name.as_deref()),
+                    first_use: info.and_then(|info| site(info.site)),
+                }
             })
             .collect(),
         events: events(story, &moves, &names),

@@ -97,9 +97,9 @@ fn legend(out: &mut String, story: &Story, names: &Names<'_>, shown: &[rows::Row
         .iter()
         .filter(|id| visible.contains(id))
         .filter_map(|id| {
-            let info = story.objects.iter().find(|object| object.id == *id)?;
+            let info = names.info(*id)?;
             let place = names.place(info.site)?;
-            Some((names.object(*id), place))
+            Some((names.described(*id), place))
         })
         .collect();
     if known.is_empty() {

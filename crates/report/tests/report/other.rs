@@ -277,7 +277,8 @@ fn a_failure_for_tools() {
                 "line": 12
               },
               "id": 3,
-              "name": "mutex#1"
+              "name": "mutex#1",
+              "noun": "mutex"
             },
             {
               "first_use": {
@@ -287,7 +288,8 @@ fn a_failure_for_tools() {
                 "line": 20
               },
               "id": 4,
-              "name": "mutex#2"
+              "name": "mutex#2",
+              "noun": "mutex"
             }
           ],
           "pending": [

@@ -125,6 +125,7 @@ impl Script {
                 .map(|(object, id)| ObjectInfo {
                     id: ObjectId(id),
                     noun: object.state.noun().into(),
+                    name: None,
                     site: object.site,
                 })
                 .collect(),

@@ -60,6 +60,37 @@ fn a_deadlock_of_two() {
     );
 }
 
+/// By what the program calls them, if that is short and nothing else is called so.
+#[test]
+fn objects_are_called_what_the_program_calls_them() {
+    let named = |names: [&str; 2]| {
+        let mut story = stories::deadlock();
+        let locks = story.objects.iter_mut().filter(|object| object.noun == "mutex");
+        locks.zip(names).for_each(|(object, name)| object.name = Some(name.into()));
+        story
+    };
+    let story = named(["from.lock", "to.lock"]);
+    let text = render(&story, Style::default());
+    for said in [
+        "main/0 waits for to.lock held by main/1; main/1 waits for from.lock held by main/0",
+        "lock from.lock  bank.rs:12",
+        "holds from.lock, since step 2",
+        "  from.lock: mutex  src/bank.rs:12:9",
+    ] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    assert!(!text.contains('#'), "{text}");
+    let json = raddle_report::json::failure(&story);
+    assert!(json.contains(r#""name":"from.lock","noun":"mutex","variable":"from.lock""#), "{json}");
+    let long = "state.a_table_of_many_things[17].entries[2].lock";
+    for names in [["lock", "lock"], ["lock", long]] {
+        let text = render(&named(names), Style::default());
+        for said in ["lock: mutex", "mutex#1: ", "lock mutex#1  bank.rs:20"] {
+            assert!(text.contains(said), "{said}: {text}");
+        }
+    }
+}
+
 #[test]
 fn calls_on_files_have_names() {
     let text = render(&stories::calls(), Style::default());

@@ -163,7 +163,7 @@ impl TryFrom<Failure> for FailureFile {
             places.insert(SiteId(place.site), known);
         }
         let objects = file.objects.iter().map(|&(id, noun, site)| {
-            Ok(current::ObjectInfo { id: ObjectId(id), noun: text(noun)?, site: SiteId(site) })
+            Ok(current::ObjectInfo { id: ObjectId(id), noun: text(noun)?, name: None, site: SiteId(site) })
         });
         let objects = objects.collect::<Result<_, Misfit>>()?;
         let plan = raddle_model::Plan::try_from(file.plan)?;

@@ -149,10 +149,16 @@ impl TryFrom<Report> for current::RunReport {
                     trace: trace.into_model(&Schedule::default())?,
                     objects: objects
                         .into_iter()
-                        .map(|(id, noun, site)| ObjectInfo { id: ObjectId(id), noun, site: SiteId(site) })
+                        .map(|(id, noun, site)| ObjectInfo {
+                            id: ObjectId(id),
+                            noun,
+                            name: None,
+                            site: SiteId(site),
+                        })
                         .collect(),
                     tasks,
                     modules,
+                    places: Vec::new(),
                     arrivals: arrivals.into_iter().map(uncall).collect(),
                     accesses: accesses.into_iter().map(uncall).collect(),
                 })

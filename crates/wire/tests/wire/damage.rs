@@ -107,7 +107,7 @@ fn the_head_says_what_it_is() {
     let head = bytes.split(|&byte| byte == 0).next().unwrap();
     assert_eq!(
         std::str::from_utf8(head).unwrap(),
-        "raddle-failure 1\n\
+        "raddle-failure 2\n\
          deadlock: main/0 waits for mutex o4 held by main/1; main/1 waits for mutex o3 held by main/0\n\
          found by random, seed 42, run 17, raddle 0.1.0; read it with: raddle show FILE\n"
     );
@@ -116,11 +116,11 @@ fn the_head_says_what_it_is() {
 #[test]
 fn a_newer_file_says_so() {
     let bytes = failure::encode(&samples::deadlock());
-    let newer = [b"raddle-failure 2\n", &bytes[17..]].concat();
+    let newer = [b"raddle-failure 3\n", &bytes[17..]].concat();
     let error = failure::decode(&newer).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "this failure file was made by a newer raddle (format version 2; this one reads up to 1): \
+        "this failure file was made by a newer raddle (format version 3; this one reads up to 2): \
          update raddle"
     );
 }

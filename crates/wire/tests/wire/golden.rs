@@ -55,9 +55,16 @@ fn plans() {
 
 #[test]
 fn failures() {
-    for (name, value) in [("deadlock", samples::deadlock()), ("everything", samples::everything())] {
+    let oldest = FailureVersion::OLDEST.0;
+    let all = [
+        ("deadlock", samples::deadlock(), oldest),
+        ("everything", samples::everything(), oldest),
+        // What the program calls its objects.
+        ("named", samples::named(), 2),
+    ];
+    for (name, value, since) in all {
         let now = failure::encode(&value);
-        for version in FailureVersion::OLDEST.0..=FailureVersion::CURRENT.0 {
+        for version in since..=FailureVersion::CURRENT.0 {
             let file = format!("failure-{version}-{name}.raddle");
             let stored = golden(&file, &now);
             assert_eq!(failure::decode(&stored), Ok(value.clone()), "{file}");
@@ -92,6 +99,7 @@ fn reports() {
     check_reports("counted", samples::counted(), 4);
     check_reports("hidden", samples::hidden(), 5);
     check_reports("called", samples::called(), 5);
+    check_reports("placed", samples::placed(), 6);
 }
 
 /// Stacks that nobody has told, and a beginning that is left out of a run from its beginning.

@@ -136,7 +136,8 @@ pub(crate) fn deadlock() -> FailureFile {
         schedule: plan.prefix.clone(),
         log: Default::default(),
     };
-    let object = |id, noun: &str, at| ObjectInfo { id: ObjectId(id), noun: noun.into(), site: site(at) };
+    let object =
+        |id, noun: &str, at| ObjectInfo { id: ObjectId(id), noun: noun.into(), name: None, site: site(at) };
     let places: BTreeMap<SiteId, Place> = [
         (1, 30, "main"),
         (2, 31, "main"),
@@ -325,6 +326,7 @@ pub(crate) fn recorded() -> RunReport {
             trace,
             objects,
             tasks,
+            places: vec![],
             modules: vec![String::new(), String::from("libc.so.6")],
             arrivals: vec![call(0, 7, &[]), call(1, 8, &[9, 10])],
             accesses: vec![call(1, 11, &[12])],
@@ -339,6 +341,24 @@ fn call(task: u32, site: u32, callers: &[u32]) -> report::Call {
 }
 
 /// A run of a search, with objects of every kind.
+/// A run whose objects are known by where they are.
+pub(crate) fn placed() -> RunReport {
+    let mut report = recorded();
+    if let Some(recorded) = &mut report.recorded {
+        recorded.places = vec![(ObjectId(3), 0, 0x4010), (ObjectId(4), 1, u64::MAX)];
+    }
+    report
+}
+
+/// A failure whose objects have names.
+pub(crate) fn named() -> FailureFile {
+    let mut file = deadlock();
+    for (object, name) in file.objects.iter_mut().zip(["accounts[0].lock", "`odd` name"]) {
+        object.name = Some(String::from(name));
+    }
+    file
+}
+
 pub(crate) fn searched() -> RunReport {
     let mut report = recorded();
     let recorded = report.recorded.as_mut().expect("a recorded run");
