@@ -168,19 +168,27 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     fn toss_among<const COUNTED: bool>(&mut self, mut enabled: u64, inline: Inline) -> Result<TaskId, Halt> {
         loop {
             // Nothing is drawn or decided where there is nothing to choose.
-            let task = if enabled & enabled.wrapping_sub(1) == 0 {
-                TaskId(enabled.trailing_zeros())
-            } else {
-                let Some(task) = self.policy.draw_at_once(enabled) else {
+            let alone = enabled & enabled.wrapping_sub(1) == 0;
+            // While tasks only write, those who can run are mostly the same.
+            let drawn = match inline {
+                Inline::Write => self.policy.draw_again(enabled),
+                _ if alone => None,
+                _ => self.policy.draw_at_once(enabled),
+            };
+            let task = match drawn {
+                Some(task) if COUNTED => {
+                    self.decisions.count_one();
+                    task
+                }
+                Some(task) => {
+                    self.decisions.push(Decision::Run(task));
+                    task
+                }
+                None if alone => TaskId(enabled.trailing_zeros()),
+                None => {
                     self.world.keep_low(enabled);
                     return Err(Halt::Undrawn);
-                };
-                if COUNTED {
-                    self.decisions.count_one();
-                } else {
-                    self.decisions.push(Decision::Run(task));
                 }
-                task
             };
             match self.do_as_drawn(task, enabled, inline)? {
                 Some(others) => enabled = others,
