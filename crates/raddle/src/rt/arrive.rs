@@ -1,6 +1,7 @@
 //! How a task comes to an operation, and waits for its turn. This is where a run spends its time, so
 //! what programs do all the time has a way of its own here, as it has in the engine.
 
+mod giving;
 mod searched;
 
 use super::panics::RunOver;
@@ -77,28 +78,6 @@ impl Rt {
 
     fn join<const WAY: u8>(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
         self.arrive_plainly::<WAY>(Plain { kind: Kind::Join, touch: Touch::Join, order, object, site })
-    }
-
-    #[inline(never)]
-    fn give(self, _: Kind, order: Order, object: ObjectId, site: SiteId) {
-        let plain = Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site };
-        self.wait_if_it_must(self.arrive_quietly(plain));
-    }
-
-    /// The same in runs that have a short way.
-    fn give_at_once(self, _: Kind, order: Order, object: ObjectId, site: SiteId) {
-        // SAFETY: as in `with`, of which this is a part that must not be called out of line.
-        let run = unsafe { &mut *self.0 };
-        let plain = Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site };
-        if !run.engine.has_few() || run.engine.is_point_at(plain.kind, site) {
-            return self.give(plain.kind, order, object, site);
-        }
-        let me = run.running;
-        match run.engine.give(me, plain) {
-            Ok(()) => {}
-            Err(true) => run.give_told(order, object, site),
-            Err(false) => self.give(plain.kind, order, object, site),
-        }
     }
 
     #[inline(never)]
@@ -431,12 +410,6 @@ impl Run {
             self.engine.arrive_plain(me, plain)
         };
         if next == Next::Run(me) { Way::NONE } else { self.hand_over(next) }
-    }
-
-    /// A task that has given something back where that was not told.
-    #[inline(never)]
-    fn give_told(&mut self, order: Order, object: ObjectId, site: SiteId) {
-        self.engine.tell(self.running, plain(Kind::Unlock, order, object, site));
     }
 
     /// A task that goes on, where it takes longer to tell that.
