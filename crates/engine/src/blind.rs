@@ -83,7 +83,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// The same in two parts. Says who goes on, or where it has stopped; then [`Engine::go_on_after`] comes next.
     #[inline(always)]
     pub fn toss<const COUNTED: bool>(&mut self, task: TaskId, plain: Plain) -> Result<TaskId, Halt> {
-        self.quiet = 0;
+        // What is mostly nothing is looked at, and not written again.
+        if self.quiet != 0 {
+            self.quiet = 0;
+        }
         // What is taken is seldom taken in vain; to find out here who has it would take registers.
         let enabled = if plain.touch == Touch::Join {
             self.announce_for_others(task, plain)?
@@ -168,19 +171,27 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     fn toss_among<const COUNTED: bool>(&mut self, mut enabled: u64, inline: Inline) -> Result<TaskId, Halt> {
         loop {
             // Nothing is drawn or decided where there is nothing to choose.
-            let task = if enabled & enabled.wrapping_sub(1) == 0 {
-                TaskId(enabled.trailing_zeros())
-            } else {
-                let Some(task) = self.policy.draw_at_once(enabled) else {
+            let alone = enabled & enabled.wrapping_sub(1) == 0;
+            // While tasks only write, those who can run are mostly the same.
+            let drawn = match inline {
+                Inline::Write => self.policy.draw_again(enabled),
+                _ if alone => None,
+                _ => self.policy.draw_at_once(enabled),
+            };
+            let task = match drawn {
+                Some(task) if COUNTED => {
+                    self.decisions.count_one();
+                    task
+                }
+                Some(task) => {
+                    self.decisions.push(Decision::Run(task));
+                    task
+                }
+                None if alone => TaskId(enabled.trailing_zeros()),
+                None => {
                     self.world.keep_low(enabled);
                     return Err(Halt::Undrawn);
-                };
-                if COUNTED {
-                    self.decisions.count_one();
-                } else {
-                    self.decisions.push(Decision::Run(task));
                 }
-                task
             };
             match self.do_as_drawn(task, enabled, inline)? {
                 Some(others) => enabled = others,
@@ -199,7 +210,11 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     ) -> Result<Option<u64>, Halt> {
         self.current = Current::of(task);
         // What most steps are is written out, so that nothing more is asked of them.
-        let done = match self.world.task(task).touch {
+        let touch = match inline {
+            Inline::Write => self.world.tasks().get(task.index()).and_then(|task| task.touch),
+            _ => self.world.task(task).touch,
+        };
+        let done = match touch {
             Some(Touch::Write) if inline != Inline::Take => self.step_at_once(task, Touch::Write, enabled),
             Some(Touch::Take) if inline != Inline::Write => self.step_at_once(task, Touch::Take, enabled),
             Some(Touch::Join) if inline == Inline::All => self.step_at_once(task, Touch::Join, enabled),

@@ -8,6 +8,7 @@
 
 use crate::current::Current;
 use crate::director::{Engine, Next};
+use raddle_model::world::Life;
 use raddle_model::{
     Analysis, Decision, Kind, ObjectId, Op, Order, Outcome, Pick, Plain, PlainEvent, Policy, SiteId, TaskId,
     TimeMode, Touch, View,
@@ -70,6 +71,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// A task cannot do the plain operation that it was announced to be about to do.
     #[inline]
     pub(crate) fn waits(&mut self, task: TaskId) {
+        let waits = self.world.task(task).life == Life::Pending && !self.world.enabled_tasks().contains(task);
+        assert!(waits, "raddle bug: a task that waits for nothing does not go on");
         if !self.world.is_owned_by_one_that_can(self.world.task(task).op.object) {
             self.blocked(task);
         }

@@ -39,17 +39,14 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if self.steps >= self.few_until || matches!(plain.touch, Touch::Read | Touch::Exit) {
             return Err(false);
         }
-        if self.spell.left == 0
-            || self.spell.others != self.world.enabled_tasks().low()
-            || !self.world.can(task, plain)
-        {
+        if self.spell.left == 0 || self.spell.others != self.world.enabled_tasks().low() {
             return Err(false);
         }
         // Asked first: what was to be done need not be known any more when it is told.
         if !self.analysis.takes_at_once(plain.object) {
-            return Err(true);
+            return Err(self.world.can(task, plain));
         }
-        let event = self.go_on_in_spell(task, plain);
+        let event = self.go_on_in_spell(task, plain).ok_or(false)?;
         self.analysis.take_at_once(event, &self.world);
         Ok(())
     }
@@ -57,17 +54,18 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// The same where it takes longer to tell the analyses.
     pub fn stay_with_care(&mut self, task: TaskId, plain: Plain) {
         let event = self.go_on_in_spell(task, plain);
-        self.analysis.plain(event, &self.world);
+        self.analysis.plain(event.expect("raddle bug: what could be done did not happen"), &self.world);
     }
 
+    /// Nothing has happened if it cannot do that.
     #[inline(always)]
-    fn go_on_in_spell(&mut self, task: TaskId, plain: Plain) -> PlainEvent {
+    fn go_on_in_spell(&mut self, task: TaskId, plain: Plain) -> Option<PlainEvent> {
         debug_assert!(self.current.get() == Some(task), "raddle bug: the spell is another task's");
+        let event = self.world.perform_plain::<true>(task, plain)?;
         self.spell.left -= 1;
         self.quiet = 0;
-        let event = self.world.perform_plain::<true>(task, plain);
         self.steps += 1;
-        event.expect("raddle bug: what could be done did not happen")
+        Some(event)
     }
 
     /// Whether a spell was cut short by others that can run now and could not before, or the other way round: then

@@ -26,6 +26,6 @@ pub use ids::{ObjectId, SiteId, TaskId};
 pub use op::{Access, Kind, Mode, Op, Order, Plain, Span, Touch};
 pub use plan::{Decision, Plan, PointSet, Schedule, SpinMode, Tail, TimeMode};
 pub use policy::{Choice, Divergence, Pending, Pick, Policy, View};
-pub use taskset::TaskSet;
+pub use taskset::{Ballot, TaskSet};
 pub use trace::{Analysis, Event, ObjectInfo, Outcome, Place, PlainEvent, Recorder, Trace};
 pub use world::World;

@@ -164,6 +164,13 @@ pub trait Policy {
         Some(self.draw(enabled))
     }
 
+    /// The same if these are those of an earlier [`Policy::draw`].
+    #[inline]
+    fn draw_again(&mut self, enabled: u64) -> Option<TaskId> {
+        let _ = enabled;
+        None
+    }
+
     /// Chooses a value below `choice.arity`, or says how the run diverged.
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>>;
 
@@ -229,6 +236,9 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     }
     fn draw_at_once(&mut self, enabled: u64) -> Option<TaskId> {
         (**self).draw_at_once(enabled)
+    }
+    fn draw_again(&mut self, enabled: u64) -> Option<TaskId> {
+        (**self).draw_again(enabled)
     }
     fn finished(&mut self, step: u64) -> Result<(), Box<Divergence>> {
         (**self).finished(step)

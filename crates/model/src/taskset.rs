@@ -234,6 +234,16 @@ impl TaskSet {
         Some(TaskId(u32::from(byte[dice.below_at_once(size(byte))? as usize & 7])))
     }
 
+    /// The same among those of a ballot, if the word stands for them; otherwise nothing was drawn.
+    #[inline(always)]
+    pub fn draw_by(ballot: &Ballot, word: u64, dice: &mut impl Dice) -> Option<TaskId> {
+        debug_assert!(word != 0, "raddle bug: a draw among nobody");
+        if word != ballot.word {
+            return None;
+        }
+        Some(TaskId(u32::from(ballot.tasks[dice.below_at_once(ballot.count)? as usize & 7])))
+    }
+
     /// A member, each with the same probability. There must be one.
     #[inline(always)]
     pub fn draw(&self, dice: &mut impl Dice) -> TaskId {
@@ -401,6 +411,28 @@ fn first_common_of_high(ours: &[u64], theirs: &[u64]) -> Option<TaskId> {
     ours.iter().zip(theirs).enumerate().find_map(common)
 }
 
+/// A few tasks to draw from again and again: who they are has been looked up. Whom a draw gives then hangs on the dice
+/// alone, and a processor need not wait for the last one to know who can run now: it goes on as if they were the same.
+#[derive(Clone, Debug, Default)]
+pub struct Ballot {
+    // invariant: two members or more, or nobody.
+    word: u64,
+    tasks: [u8; 8],
+    count: u32,
+}
+
+impl Ballot {
+    /// Is about those that a word stands for from now on, if they are few and there is something to draw.
+    #[inline]
+    pub fn put(&mut self, word: u64) {
+        if let Some(&[ref tasks @ .., last]) = BYTES.get(word as usize)
+            && word & word.wrapping_sub(1) != 0
+        {
+            *self = Ballot { word, tasks: *tasks, count: u32::from(last) + 1 };
+        }
+    }
+}
+
 /// A byte's bits: entry `r` is the position of the set bit that has `r` set bits below it, and the
 /// last entry is their number without one. (So it is plain that a draw is not among nobody, of which there is no byte.)
 ///
@@ -496,5 +528,32 @@ mod tests {
                 assert_eq!(bits.nth(plain.len() as u32), None);
             }
         }
+    }
+
+    #[test]
+    fn what_a_ballot_gives_is_what_is_drawn() {
+        let mut rng = crate::dice::Rng::new(8);
+        let (mut one, mut other) = (crate::dice::Rng::new(4), crate::dice::Rng::new(4));
+        let mut ballot = Ballot::default();
+        let (mut word, mut given) = (2, 0);
+        for _ in 0..20_000 {
+            if rng.next_u64().is_multiple_of(4) {
+                word = rng.next_u64() & [0xf, 0xff, 0xfff][rng.next_u64() as usize % 3] | 2;
+            }
+            if rng.next_u64().is_multiple_of(4) {
+                ballot.put(word);
+            }
+            let before = one.state();
+            match TaskSet::draw_by(&ballot, word, &mut one) {
+                Some(task) => {
+                    given += 1;
+                    assert!(word.count_ones() > 1, "nothing is drawn where there is nothing to choose");
+                    assert_eq!(task, TaskSet::draw_low(word, &mut other));
+                }
+                None => assert_eq!(one.state(), before),
+            }
+            assert_eq!(one.state(), other.state());
+        }
+        assert!((4_000..16_000).contains(&given), "{given}");
     }
 }

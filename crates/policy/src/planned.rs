@@ -226,6 +226,12 @@ impl Policy for Planned {
         self.random.draw_at_once(enabled)
     }
 
+    #[inline(always)]
+    fn draw_again(&mut self, enabled: u64) -> Option<TaskId> {
+        debug_assert!(self.is_blind(), "raddle bug: a policy that looks is asked blindly");
+        self.random.draw_again(enabled)
+    }
+
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {
         if self.position < self.prefix.len() {
             return match self.prefix[self.position] {

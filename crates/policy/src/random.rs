@@ -2,18 +2,20 @@
 //! approach). No deviation.
 
 use alloc::boxed::Box;
-use raddle_model::{Choice, Dice, Divergence, Pick, Policy, Rng, TaskId, TaskSet, View};
+use raddle_model::{Ballot, Choice, Dice, Divergence, Pick, Policy, Rng, TaskId, TaskSet, View};
 
 /// Picks uniformly.
 #[derive(Clone, Debug)]
 pub struct Random<D = Rng> {
     dice: D,
+    // Those among whom was drawn.
+    ballot: Ballot,
 }
 
 impl<D: Dice> Random<D> {
     /// Draws from `dice`.
     pub fn new(dice: D) -> Random<D> {
-        Random { dice }
+        Random { dice, ballot: Ballot::default() }
     }
 }
 
@@ -39,12 +41,18 @@ impl<D: Dice> Policy for Random<D> {
         if enabled & (enabled - 1) == 0 {
             return TaskId(enabled.trailing_zeros());
         }
+        self.ballot.put(enabled);
         TaskSet::draw_low(enabled, &mut self.dice)
     }
 
     #[inline(always)]
     fn draw_at_once(&mut self, enabled: u64) -> Option<TaskId> {
         TaskSet::draw_low_at_once(enabled, &mut self.dice)
+    }
+
+    #[inline(always)]
+    fn draw_again(&mut self, enabled: u64) -> Option<TaskId> {
+        TaskSet::draw_by(&self.ballot, enabled, &mut self.dice)
     }
 
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {

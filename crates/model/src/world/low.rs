@@ -11,8 +11,13 @@ use crate::trace::PlainEvent;
 impl World {
     /// As [`World::announce_plain`], while there are no more tasks than a word has bits. Says who can run then, one bit
     /// each; nothing if the task cannot. They must be handed to [`World::step_low`] or [`World::keep_low`] next.
+    // Who only writes can. What cannot be is left to whoever finds out why it did not go on: to complain here takes a place
+    // on the stack.
     #[inline(always)]
     pub fn announce_low(&mut self, task: TaskId, plain: Plain) -> Option<u64> {
+        if plain.touch == Touch::Write && self.tasks.get(task.index())?.life != Life::Running {
+            return None;
+        }
         let can = self.tell::<true>(task, plain);
         can.then(|| self.enabled.low() | 1 << (task.0 & 63))
     }
@@ -28,11 +33,17 @@ impl World {
     #[inline(always)]
     pub fn step_low(&mut self, task: TaskId, touch: Touch, others: u64) -> Option<PlainEvent> {
         debug_assert!(touch != Touch::Give, "raddle bug: what is given back at a point goes the long way");
-        let entry = &mut self.tasks[task.index()];
+        // As above.
+        let writes = touch == Touch::Write;
+        let entry = if writes { self.tasks.get_mut(task.index())? } else { &mut self.tasks[task.index()] };
         debug_assert!(entry.touch == Some(touch), "raddle bug: a step that was not announced");
         let object = entry.op.object;
         let mut able = TaskSet::of_low(others);
-        happen::<true>(&mut self.objects[object.index()], &mut able, task, touch)?;
+        let happens_to = match self.objects.get_mut(object.index()) {
+            None if writes => return None,
+            happens_to => happens_to.expect("raddle bug: an operation on nothing"),
+        };
+        happen::<true>(happens_to, &mut able, task, touch)?;
         self.enabled.set_low(able.low());
         entry.touch = None;
         entry.life = if touch == Touch::Exit { Life::Exited } else { Life::Running };

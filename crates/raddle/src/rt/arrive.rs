@@ -1,6 +1,7 @@
 //! How a task comes to an operation, and waits for its turn. This is where a run spends its time, so
 //! what programs do all the time has a way of its own here, as it has in the engine.
 
+mod giving;
 mod searched;
 
 use super::panics::RunOver;
@@ -23,17 +24,21 @@ impl Rt {
             return self.arrive_otherwise(op);
         };
         let calls = self.with(|run| run.calls);
+        if kind == Kind::Unlock {
+            // It is seldom a point: then it waits by itself, and whoever gives something back has nothing left to do.
+            (calls.give)(self, kind, order, object, site);
+            return Outcome::Done;
+        }
         let way = match kind {
             Kind::Load => (calls.read)(self, kind, order, object, site),
             Kind::Store | Kind::Rmw => (calls.write)(self, kind, order, object, site),
             Kind::Lock => (calls.take)(self, kind, order, object, site),
             Kind::Join => (calls.join)(self, kind, order, object, site),
-            Kind::Unlock => (calls.give)(self, kind, order, object, site),
             _ => self.access_cell(kind, touch, order, object, site),
         };
         if way.is_some() {
             // Those that are seldom points leave this out of the program's function.
-            if matches!(kind, Kind::Unlock | Kind::CellRead | Kind::CellWrite) {
+            if matches!(kind, Kind::CellRead | Kind::CellWrite) {
                 self.wait_elsewhere(way);
             } else {
                 self.wait(way);
@@ -73,27 +78,6 @@ impl Rt {
 
     fn join<const WAY: u8>(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
         self.arrive_plainly::<WAY>(Plain { kind: Kind::Join, touch: Touch::Join, order, object, site })
-    }
-
-    #[inline(never)]
-    fn give(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
-        self.arrive_quietly(Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site })
-    }
-
-    /// The same in runs that have a short way.
-    fn give_at_once(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
-        // SAFETY: as in `with`, of which this is a part that must not be called out of line.
-        let run = unsafe { &mut *self.0 };
-        let plain = Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site };
-        if !run.engine.has_few() || run.engine.is_point_at(plain.kind, site) {
-            return self.give(plain.kind, order, object, site);
-        }
-        let me = run.running;
-        match run.engine.give(me, plain) {
-            Ok(()) => Way::NONE,
-            Err(true) => run.go_on_told(plain.kind, order, object, site),
-            Err(false) => self.give(plain.kind, order, object, site),
-        }
     }
 
     #[inline(never)]
@@ -180,6 +164,14 @@ impl Rt {
         unsafe { switch(way.from, way.to) };
         if self.ending() {
             self.unwind();
+        }
+    }
+
+    /// The same where there mostly is no way to go.
+    #[inline(always)]
+    fn wait_if_it_must(self, way: Way) {
+        if way.is_some() {
+            self.wait_elsewhere(way);
         }
     }
 
@@ -283,6 +275,9 @@ enum Turn {
 /// A call that says who goes on, if the task must wait for its turn; if not, the operation has been done.
 type Call = fn(Rt, Kind, Order, ObjectId, SiteId) -> Way;
 
+/// One that waits by itself.
+type Give = fn(Rt, Kind, Order, ObjectId, SiteId);
+
 /// What operations call. Runs of a search have calls of their own, and so have those that are led by another, in which
 /// there is nothing to find out: to ask at each operation which run this is would cost all of them time.
 pub(crate) struct Calls {
@@ -290,7 +285,7 @@ pub(crate) struct Calls {
     write: Call,
     take: Call,
     join: Call,
-    give: Call,
+    give: Give,
     /// The end of the running task: where to switch to.
     pub(super) exit: fn(&mut Run) -> *const Context,
 }
@@ -317,7 +312,7 @@ impl Calls {
     }
 
     const fn all(call: Call) -> Calls {
-        Calls { read: call, write: call, take: call, join: call, give: call, exit: Run::exit }
+        Calls { read: call, write: call, take: call, join: call, give: Rt::give, exit: Run::exit }
     }
 
     pub(crate) const SAMPLED: Calls = Calls::usual::<SAMPLED>();
@@ -328,17 +323,23 @@ impl Calls {
     pub(crate) const SEARCHED: Calls = Calls {
         write: Rt::write_in_search,
         take: Rt::take_in_search,
-        give: Rt::give_in_search,
+        give: |rt, kind, order, object, site| {
+            rt.wait_if_it_must(rt.give_in_search(kind, order, object, site));
+        },
         ..Calls::usual::<SEARCHED>()
     };
-    pub(crate) const LED: Calls =
-        Calls { take: Rt::take_by_rote, give: Rt::give_by_rote, ..Calls::all(Rt::access_by_rote) };
+    pub(crate) const LED: Calls = Calls {
+        take: Rt::take_by_rote,
+        give: |rt, kind, order, object, site| {
+            rt.wait_if_it_must(rt.give_by_rote(kind, order, object, site));
+        },
+        ..Calls::all(Rt::access_by_rote)
+    };
     /// Those of a task that was just made, and of runs that are unusual.
     pub(crate) const FIRST: Calls = Calls {
         read: Rt::read_first,
         write: Rt::write_first,
         take: Rt::take_first,
-        give: Rt::give,
         ..Calls::all(Rt::arrive_first)
     };
 
@@ -409,13 +410,6 @@ impl Run {
             self.engine.arrive_plain(me, plain)
         };
         if next == Next::Run(me) { Way::NONE } else { self.hand_over(next) }
-    }
-
-    /// A task that goes on where that has happened and was not told.
-    #[inline(never)]
-    fn go_on_told(&mut self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
-        self.engine.tell(self.running, plain(kind, order, object, site));
-        Way::NONE
     }
 
     /// A task that goes on, where it takes longer to tell that.

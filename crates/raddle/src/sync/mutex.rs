@@ -348,6 +348,8 @@ fn give_back_in_panic(rt: Rt, object: ObjectId, site: SiteId, poison: &Flag, pan
 /// Gives a mutex back, wherever that is.
 #[inline(never)]
 fn give_back<T: ?Sized>(lock: &Mutex<T>, made: u64) {
+    // Asked first, while there is little to be kept meanwhile.
+    let panics = std::thread::panicking();
     let guard = ManuallyDrop::new(MutexGuard { lock, made, not_send: PhantomData });
     if guard.is_outside() {
         // SAFETY: it was made outside, and is gone after this.
@@ -357,7 +359,7 @@ fn give_back<T: ?Sized>(lock: &Mutex<T>, made: u64) {
     let site = lock.taken_at();
     // First, since the operation does not come back if the run ends meanwhile.
     lock.held.store(false, Ordering::Relaxed);
-    if std::thread::panicking() {
+    if panics {
         return give_back_in_panic(rt, object, site, &lock.poison, made & PANICKING != 0);
     }
     // The last thing that is done: so nothing must be kept for what comes after it. A task that does not panic
