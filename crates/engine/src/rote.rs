@@ -20,7 +20,7 @@ use self::script::{Call, KEPT_MAX, Kept, Line, Phase, SPACING_MIN};
 pub(crate) use self::script::{Rote, Script};
 use crate::director::{Engine, Next};
 use raddle_model::objects::State;
-use raddle_model::{Analysis, Kind, ObjectId, Plain, Plan, Policy, SiteId, TaskId, Trace, Verdict};
+use raddle_model::{Analysis, Kind, ObjectId, Outcome, Plain, Plan, Policy, SiteId, TaskId, Trace, Verdict};
 
 impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::begin`], for a run of a search that begins as the last one did, if what that was is known: `trace`
@@ -220,6 +220,19 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if picks >= self.rote.keep_from {
             self.keep(picks);
         }
+    }
+
+    /// The running task gives back what its step has taken ([`Engine::closes_section`]). No point, and a line all the same:
+    /// whoever is led must do so, too.
+    #[inline(never)]
+    pub fn close_section(&mut self, task: TaskId, plain: Plain) -> Outcome {
+        let calm = self.steps < self.calm_until;
+        let outcome = self.perform_plain(task, plain);
+        if calm {
+            let Plain { kind, object, site, .. } = plain;
+            self.rote.write(Line::staying(kind, task, object, site), &mut self.script);
+        }
+        outcome
     }
 
     /// The first operation of a task that was just made.

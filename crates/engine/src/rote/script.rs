@@ -153,6 +153,7 @@ pub(super) struct Conditions {
     pub(super) parks: bool,
     pub(super) run_on: bool,
     pub(super) timeouts_max: u32,
+    pub(super) sections: bool,
 }
 
 impl Conditions {
@@ -164,6 +165,7 @@ impl Conditions {
             parks: plan.spin == SpinMode::Park,
             run_on: steps.run_on,
             timeouts_max: steps.timeouts_max,
+            sections: steps.sections,
         };
         (plan.time == TimeMode::Any).then_some((conditions, steps))
     }
@@ -250,6 +252,12 @@ impl Rote {
     #[inline(always)]
     pub(super) fn has_room(&self, picks: usize, Script { lines, .. }: &Script) -> bool {
         self.phase == Phase::Writing && picks + 1 < self.keep_from && lines.len() < lines.capacity()
+    }
+
+    /// The same for what is no point.
+    #[inline(always)]
+    pub(super) fn can_write(&self, Script { lines, .. }: &Script) -> bool {
+        self.phase == Phase::Writing && lines.len() < lines.capacity()
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 //! wrote all of it. Then that access alone tells whom the step meets.
 
 use super::clocks::{Lane, added, joined, with};
-use super::growth::NOTHING;
+use super::growth::{NOTHING, closes};
 use super::{Earlier, Path, Stop, covers};
 use core::num::NonZeroU32;
 use raddle_model::trace::Picked;
@@ -47,14 +47,27 @@ impl Habit {
     }
 }
 
-/// The first of these points and all that happened up to the next one, if that is one event. What is done on the way to a
-/// point is left to the general way.
+/// A point and what happened there.
+struct Point<'a> {
+    picked: &'a Picked,
+    event: &'a Event,
+    closed: bool,
+}
+
+/// The first of these points, if one event is all that happened up to the next one, or one more that gives back what that has
+/// taken. What else is done on the way to a point is left to the general way.
 #[inline(always)]
-fn first_of<'a>(picks: &'a [Picked], events: &'a [Event]) -> Option<(&'a Picked, &'a Event)> {
+fn first_of<'a>(picks: &'a [Picked], events: &'a [Event]) -> Option<Point<'a>> {
     let (picked, rest) = picks.split_first()?;
     let begin = picked.event as usize;
     let end = rest.first().map_or(events.len(), |next| next.event as usize);
-    if end == begin + 1 { Some((picked, events.get(begin)?)) } else { None }
+    let events = events.get(begin..end)?;
+    let closed = closes(events);
+    if events.len() == 1 + usize::from(closed) {
+        Some(Point { picked, event: &events[0], closed })
+    } else {
+        None
+    }
 }
 
 /// Lists the steps from `first` on up to `end`: mostly one, or many.
@@ -82,7 +95,7 @@ impl Path {
         let choices_at = self.choices.len() as u32;
         let Path { stops, clocks, by_task, by_object, habits, .. } = self;
         let mut picks = trace.log.picks.get(number - 1..).unwrap_or_default();
-        while let Some((mut picked, mut event)) = first_of(picks, &trace.events) {
+        while let Some(Point { mut picked, mut event, mut closed }) = first_of(picks, &trace.events) {
             let (task, object) = (event.task, event.op.object);
             let (own, habits) = (&mut by_task[task.index()], &habits[task.index()]);
             let mut index = own.len();
@@ -120,20 +133,21 @@ impl Path {
                     rival,
                     place,
                     covers: habit.covers,
+                    closed,
                     called: habit.called,
                     past: 0,
                 });
                 (before, rival) = (number, Earlier::NONE);
                 number += 1;
                 picks = &picks[1..];
-                let next = first_of(picks, &trace.events).filter(|(_, event)| event.task == task);
-                let Some(next) = next.filter(|(_, event)| event.op.object == object && habit.covers) else {
+                let next = first_of(picks, &trace.events).filter(|next| next.event.task == task);
+                let Some(next) = next.filter(|next| next.event.op.object == object && habit.covers) else {
                     break;
                 };
-                let Some(again) = habits.get(index + 1).filter(|habit| habit.is_alone(&next.1.op)) else {
+                let Some(again) = habits.get(index + 1).filter(|habit| habit.is_alone(&next.event.op)) else {
                     break;
                 };
-                (picked, event, habit) = (next.0, next.1, again);
+                (picked, event, closed, habit) = (next.picked, next.event, next.closed, again);
                 index += 1;
                 clock = added(&clock, &one);
                 place += 1;

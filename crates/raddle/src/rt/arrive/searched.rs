@@ -85,8 +85,26 @@ impl Rt {
     }
 
     pub(super) fn give_in_search(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        // SAFETY: as in `with`, of which this is a part that must not be called out of line.
+        let run = unsafe { &mut *self.0 };
+        let plain = Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site };
+        match run.engine.close_at_once(run.running, plain) {
+            Ok(()) => Way::NONE,
+            Err(true) => run.go_on_told(plain.kind, order, object, site),
+            Err(false) => self.give_with_care(order, object, site),
+        }
+    }
+
+    /// The same where it is a point, or has to be looked at more closely.
+    #[inline(never)]
+    fn give_with_care(self, order: Order, object: ObjectId, site: SiteId) -> Way {
+        let plain = Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site };
+        if self.with(|run| run.engine.closes_section(plain.kind, object)) {
+            self.with(|run| run.engine.close_section(run.running, plain));
+            return Way::NONE;
+        }
         // Where it is no point nothing is written down.
-        self.go_on_in_search(Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site })
+        self.go_on_in_search(plain)
     }
 
     #[inline(always)]
