@@ -16,7 +16,7 @@
 mod script;
 mod stay;
 
-use self::script::{Call, KEPT_MAX, Kept, Line, Phase, SPACING_MIN};
+use self::script::{Call, KEPT_MAX, Kept, Line, Phase};
 pub(crate) use self::script::{Rote, Script};
 use crate::director::{Engine, Next};
 use raddle_model::objects::State;
@@ -49,7 +49,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.rote.used = place + 1;
         self.rote.handed_out = false;
         self.rote.led = picks;
-        self.rote.keep_from = picks + self.rote.spacing.max(SPACING_MIN);
+        self.rote.parts = shared.saturating_sub(1);
+        self.rote.keep_after(picks);
         self.look_around();
         true
     }
@@ -301,6 +302,6 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.spin.copy_to(&mut kept.spin);
         self.analysis.keep(place);
         self.rote.used = place + 1;
-        self.rote.keep_from = picks + self.rote.spacing.max(SPACING_MIN);
+        self.rote.keep_after(picks);
     }
 }

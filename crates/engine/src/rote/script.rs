@@ -8,8 +8,10 @@ use raddle_model::{Kind, ObjectId, Plan, SiteId, SpinMode, Tail, TaskId, TimeMod
 
 /// States that are kept of one run.
 pub(super) const KEPT_MAX: usize = 256;
+/// Scheduling points that are sooner gone through than saved.
+const NEAR: usize = 2;
 /// Scheduling points between two of them, at least.
-pub(super) const SPACING_MIN: usize = 8;
+const SPACING_MIN: usize = 8;
 /// To keep one costs as much as so many steps, and half a step more for each object.
 const COST_STEPS: usize = 3;
 
@@ -184,6 +186,8 @@ pub(crate) struct Rote {
     pub(super) keep_from: usize,
     /// Points between two states, for the next run.
     pub(super) spacing: usize,
+    /// The number of points after which this run leaves what was run before, as far as that is known.
+    pub(super) parts: usize,
     /// Points of this run that it does not go through by itself.
     pub(super) led: usize,
     pub(super) conditions: Conditions,
@@ -207,13 +211,21 @@ impl Rote {
         self.last = None;
         self.used = 0;
         self.led = 0;
-        self.keep_from = SPACING_MIN;
         // Operations that are no points are asked for in other ways.
         let can = keeps && plan.points.releases && !self.distrusted;
-        if let Some((conditions, _)) = Conditions::of(plan).filter(|_| can) {
+        if let Some((conditions, Steps { steps, .. })) = Conditions::of(plan).filter(|_| can) {
             self.conditions = conditions;
             self.phase = Phase::Writing;
+            self.parts = steps.len().saturating_sub(2);
+            self.keep_after(0);
         }
+    }
+
+    /// Says where the next state is kept, after so many points: a space further on, or where the run leaves what was run
+    /// before, since those that come after it mostly part from it not far from there.
+    pub(super) fn keep_after(&mut self, picks: usize) {
+        let next = picks + self.spacing.max(SPACING_MIN);
+        self.keep_from = if self.parts > picks + NEAR { next.min(self.parts) } else { next };
     }
 
     /// The run is not led any more.

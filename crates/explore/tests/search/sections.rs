@@ -186,3 +186,21 @@ fn whoever_can_come_between_makes_the_search_begin_anew() {
     // Before it, while it is held, after it, and after the task's end.
     assert_eq!(joined.runs.len(), 4);
 }
+
+/// More than can be enumerated: each run is of another class.
+#[test]
+fn many_sections_of_several_tasks() {
+    let tasks = vec![[section(), section(), section(), section(), section()].concat(); 4];
+    let program = flat(tasks);
+    let mut explorer = Systematic::new(Odpor::new(), joining(&everywhere()));
+    let mut target = ToyTarget::new(program);
+    let Some(Batch::Search(mut searcher)) = explorer.next() else { panic!("a search gives itself away") };
+    let mut classes = BTreeSet::new();
+    for number in 0..2_000 {
+        let Ask::Run(plan) = searcher.next(0) else { panic!("there are more") };
+        let run = target.run(&plan).expect("toys run");
+        assert_eq!(run.digest.verdict, Verdict::Finished, "run {number}");
+        assert!(classes.insert(run.digest.fingerprint), "run {number} is known");
+        searcher.learn(0, &plan, &run.digest, &run.trace);
+    }
+}

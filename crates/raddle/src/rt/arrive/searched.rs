@@ -71,6 +71,9 @@ impl Rt {
     #[inline(never)]
     fn go_on_by_itself(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
         self.with(|run| run.find_calls());
+        if kind == Kind::Unlock {
+            return self.give_with_care(order, object, site);
+        }
         self.arrive_plainly::<SEARCHED>(plain(kind, order, object, site))
     }
 
