@@ -190,6 +190,25 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.script.stays(kind, object, site)
     }
 
+    /// The same for a mutex that is taken, and that no guard holds. `Some(true)`: it is given back next, and
+    /// [`Engine::repeat_close`] must tell of that.
+    #[inline(always)]
+    pub fn repeat_take(&mut self, object: u64, site: SiteId) -> Option<bool> {
+        self.script.takes(object, site)
+    }
+
+    /// Whether the lines say that the running task gives back now what it has taken last, and did nothing since. Then it has.
+    #[inline(always)]
+    pub fn repeat_close(&mut self) -> bool {
+        self.script.gives_back()
+    }
+
+    /// The number of the line that comes next.
+    #[inline(always)]
+    pub fn next_line(&self) -> usize {
+        self.script.at
+    }
+
     /// The same for the last call: the program has come as far as the state with which the run began, and goes on by itself.
     #[inline(never)]
     pub fn repeat_last(
@@ -229,9 +248,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     pub fn close_section(&mut self, task: TaskId, plain: Plain) -> Outcome {
         let calm = self.steps < self.calm_until;
         let outcome = self.perform_plain(task, plain);
-        if calm {
-            let Plain { kind, object, site, .. } = plain;
-            self.rote.write(Line::staying(kind, task, object, site), &mut self.script);
+        if calm && self.rote.is_writing() {
+            self.script.close(task, plain.object, plain.site);
         }
         outcome
     }

@@ -54,6 +54,11 @@ pub(super) struct Line {
     what: u32,
 }
 
+/// In [`Line::what`]: whoever goes on gives back at once what it takes here. So there is no line for that.
+const CLOSED: u32 = 1 << 31;
+/// What a line is where a task comes to a mutex.
+const TAKES: u32 = (Call::Arrive as u32) << 8 | Kind::Lock as u32;
+
 /// More than the id of any object that is compared in that way.
 const IDS: u32 = 1 << 24;
 
@@ -92,11 +97,14 @@ pub(crate) struct Script {
     pub(super) lines: Vec<Line>,
     // invariant: the next line in a run that is led, of which the last lies elsewhere; beyond all lines in any other.
     pub(super) at: usize,
+    // invariant: the next line is closed, and the running task has taken what it is about. Only giving that back is
+    // a match then, and leads on.
+    opened: bool,
 }
 
 impl Default for Script {
     fn default() -> Script {
-        Script { lines: Vec::new(), at: BEYOND }
+        Script { lines: Vec::new(), at: BEYOND, opened: false }
     }
 }
 
@@ -107,10 +115,61 @@ impl Script {
         let at = self.at;
         let expected = self.lines.get(at)?;
         if !expected.is_same(call) {
-            return None;
+            return self.answer_closed(call, task);
         }
         self.at = at + 1;
         Some(expected.answer(task))
+    }
+
+    /// The same where the next line is closed.
+    #[inline(never)]
+    fn answer_closed(&mut self, call: Line, task: TaskId) -> Option<u32> {
+        let expected = self.lines.get(self.at).filter(|line| line.what & CLOSED != 0)?;
+        let kind = if self.opened { Kind::Unlock } else { Kind::Lock };
+        if !Line::new(Call::Arrive, kind, ObjectId(expected.object as u32), expected.site, 0).is_same(call) {
+            return None;
+        }
+        self.at += usize::from(self.opened);
+        self.opened = !self.opened;
+        Some(task.0)
+    }
+
+    /// As [`Script::stays`], for a mutex that is taken, and that nobody holds who is led. `Some(true)`: it is given back next,
+    /// and [`Script::gives_back`] leads on.
+    #[inline(always)]
+    pub(super) fn takes(&mut self, object: u64, site: SiteId) -> Option<bool> {
+        let line = self.lines.get(self.at)?;
+        if line.object != object || line.site != site || line.what & !CLOSED != TAKES {
+            return None;
+        }
+        self.opened = line.what & CLOSED != 0;
+        self.at += usize::from(!self.opened);
+        Some(self.opened)
+    }
+
+    /// Whether what was taken last is given back now, as the line says.
+    #[inline(always)]
+    pub(super) fn gives_back(&mut self) -> bool {
+        let opened = self.opened;
+        self.opened = false;
+        self.at = self.at.wrapping_add(usize::from(opened));
+        opened
+    }
+
+    /// The task that goes on gives back what it has taken, where it took it.
+    #[inline(always)]
+    pub(super) fn close(&mut self, task: TaskId, object: ObjectId, site: SiteId) {
+        let taken = Line::staying(Kind::Lock, task, object, site);
+        match self.lines.last_mut() {
+            Some(line) if line.is_same(taken) && line.object == taken.object => line.what |= CLOSED,
+            _ => self.lines.push(Line::staying(Kind::Unlock, task, object, site)),
+        }
+    }
+
+    /// Nobody is led any more.
+    fn end(&mut self) {
+        self.at = BEYOND;
+        self.opened = false;
     }
 
     /// Whether they lead the run.
@@ -205,7 +264,7 @@ impl Rote {
             return;
         }
         self.phase = Phase::Idle;
-        script.at = BEYOND;
+        script.end();
         self.handed_out = false;
         script.lines.clear();
         self.last = None;
@@ -232,7 +291,7 @@ impl Rote {
     pub(super) fn end(&mut self, phase: Phase, script: &mut Script) {
         self.phase = phase;
         self.last = None;
-        script.at = BEYOND;
+        script.end();
     }
 
     /// Nothing that comes from here on can be repeated by rote.
@@ -282,7 +341,8 @@ impl Rote {
     /// So many lines lead the run.
     pub(super) fn lead(&mut self, lines: usize, script: &mut Script) {
         script.lines.truncate(lines);
-        self.last = script.lines.pop();
+        // What the state was kept after had not given anything back.
+        self.last = script.lines.pop().map(|line| Line { what: line.what & !CLOSED, ..line });
         self.phase = Phase::Led;
         script.at = 0;
     }

@@ -56,7 +56,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         let event = self.world.perform_plain::<true>(task, plain);
         let event = event.expect("raddle bug: what was taken could not be given back");
         row.write(event);
-        self.script.lines.push(Line::staying(kind, task, object, site));
+        self.script.close(task, object, site);
         self.quiet += 1;
         self.steps += 1;
         if self.analysis.plain_at_once(event, &self.world) { Ok(()) } else { Err(true) }

@@ -97,10 +97,11 @@ impl<T: ?Sized> Mutex<T> {
             && !self.held.load(Ordering::Relaxed)
             && !self.poison.is_set()
             && !std::thread::panicking()
-            && rt.goes_on_by_rote(Kind::Lock, &self.slot, site).is_some()
+            && let Some(closed) = rt.takes_by_rote(&self.slot, site)
         {
             self.held_from(site);
-            return Ok(MutexGuard { lock: self, made: rt.mark().0 << BITS | BY_ROTE, not_send: PhantomData });
+            let how = if closed { CLOSED } else { BY_ROTE };
+            return Ok(MutexGuard { lock: self, made: rt.mark().0 << BITS | how, not_send: PhantomData });
         }
         let object = self.object(rt, site);
         rt.arrive(Op::new(Kind::Lock, object, site));
@@ -260,7 +261,9 @@ pub struct MutexGuard<'a, T: ?Sized + 'a> {
 /// What a guard knows besides its mark.
 const PANICKING: u64 = 1;
 const BY_ROTE: u64 = 2;
-const BITS: u32 = 2;
+/// By rote, and it is given back before anything else is done.
+const CLOSED: u64 = 4;
+const BITS: u32 = 3;
 
 /// No run's mark: for guards made outside.
 const OUTSIDE: Mark = Mark(0);
@@ -386,13 +389,19 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
         // What was taken by rote is mostly given back so.
-        if self.made & BY_ROTE != 0
+        if self.made & (BY_ROTE | CLOSED) != 0
             && let Some(rt) = rt::current()
             && rt.mark().0 == self.made >> BITS
             && !std::thread::panicking()
-            && rt.goes_on_by_rote(Kind::Unlock, &self.lock.slot, self.lock.taken_at()).is_some()
         {
-            return self.lock.held.store(false, Ordering::Relaxed);
+            let gone = if self.made & CLOSED != 0 {
+                rt.gives_back_by_rote()
+            } else {
+                rt.goes_on_by_rote(Kind::Unlock, &self.lock.slot, self.lock.taken_at()).is_some()
+            };
+            if gone {
+                return self.lock.held.store(false, Ordering::Relaxed);
+            }
         }
         give_back(self.lock, self.made);
     }

@@ -26,6 +26,24 @@ impl Rt {
         Some(ObjectId(object as u32))
     }
 
+    /// The same for a mutex that is taken, and that no guard holds. `Some(true)`: it is given back next
+    /// ([`Rt::gives_back_by_rote`]).
+    #[inline(always)]
+    pub(crate) fn takes_by_rote(self, slot: &Slot, site: SiteId) -> Option<bool> {
+        // SAFETY: as in `with`, of which this is a part that must not be called out of line.
+        let run = unsafe { &mut *self.0 };
+        let closed = run.engine.repeat_take(slot.id_or_more(run.stamp), site)?;
+        run.heart.repeats(run.engine.next_line());
+        Some(closed)
+    }
+
+    /// Whether the task gives back now what it has taken so, and did so before.
+    #[inline(always)]
+    pub(crate) fn gives_back_by_rote(self) -> bool {
+        // SAFETY: as in `with`, of which this is a part that must not be called out of line.
+        unsafe { (*self.0).engine.repeat_close() }
+    }
+
     /// A point of a run that is led by the one before it.
     #[inline(always)]
     fn go_by_rote(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
