@@ -190,23 +190,17 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.script.stays(kind, object, site)
     }
 
-    /// The same for a mutex that is taken, and that no guard holds. `Some(true)`: it is given back next, and
-    /// [`Engine::repeat_close`] must tell of that.
+    /// Whether the lines say that the running task takes a mutex now, and gives it back before anything else. If so, and if
+    /// nobody `can` say no, it has taken it, and [`Engine::repeat_close`] must be told of the rest. The number of the line.
     #[inline(always)]
-    pub fn repeat_take(&mut self, object: u64, site: SiteId) -> Option<bool> {
-        self.script.takes(object, site)
+    pub fn repeat_open(&mut self, object: u64, site: SiteId, can: impl FnOnce() -> bool) -> Option<usize> {
+        self.script.opens(object, site, can)
     }
 
-    /// Whether the lines say that the running task gives back now what it has taken last, and did nothing since. Then it has.
+    /// Whether the running task gives back now what it has taken so, and did nothing since.
     #[inline(always)]
     pub fn repeat_close(&mut self) -> bool {
         self.script.gives_back()
-    }
-
-    /// The number of the line that comes next.
-    #[inline(always)]
-    pub fn next_line(&self) -> usize {
-        self.script.at
     }
 
     /// The same for the last call: the program has come as far as the state with which the run began, and goes on by itself.

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use raddle_model::plan::Steps;
 use raddle_model::trace::{Chosen, Hidden, Log, Picked, Reached};
 use raddle_model::{
-    Analysis, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op, Outcome, PlainEvent, Policy, SiteId, Tail,
-    TaskId, TaskSet, Trace, Verdict, World,
+    Analysis, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op, Outcome, PlainEvent, Policy, SiteId,
+    Tail, TaskId, TaskSet, Trace, Verdict, World,
 };
 
 /// Nothing of it costs anything but a branch in other runs.

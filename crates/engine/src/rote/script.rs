@@ -134,17 +134,16 @@ impl Script {
         Some(task.0)
     }
 
-    /// As [`Script::stays`], for a mutex that is taken, and that nobody holds who is led. `Some(true)`: it is given back next,
-    /// and [`Script::gives_back`] leads on.
+    /// Whether the next line is that the running task takes this mutex, and gives it back before anything else. If so, and if
+    /// nobody `can` say no, it has taken it, and [`Script::gives_back`] leads on. The number of the line.
     #[inline(always)]
-    pub(super) fn takes(&mut self, object: u64, site: SiteId) -> Option<bool> {
+    pub(super) fn opens(&mut self, object: u64, site: SiteId, can: impl FnOnce() -> bool) -> Option<usize> {
         let line = self.lines.get(self.at)?;
-        if line.object != object || line.site != site || line.what & !CLOSED != TAKES {
+        if line.object != object || line.site != site || line.what != CLOSED | TAKES || !can() {
             return None;
         }
-        self.opened = line.what & CLOSED != 0;
-        self.at += usize::from(!self.opened);
-        Some(self.opened)
+        self.opened = true;
+        Some(self.at)
     }
 
     /// Whether what was taken last is given back now, as the line says.

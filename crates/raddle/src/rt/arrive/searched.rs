@@ -26,15 +26,16 @@ impl Rt {
         Some(ObjectId(object as u32))
     }
 
-    /// The same for a mutex that is taken, and that no guard holds. `Some(true)`: it is given back next
-    /// ([`Rt::gives_back_by_rote`]).
+    /// The same for a mutex that is given back before anything else is done ([`Rt::gives_back_by_rote`]), if it `can` be had.
     #[inline(always)]
-    pub(crate) fn takes_by_rote(self, slot: &Slot, site: SiteId) -> Option<bool> {
+    pub(crate) fn opens_by_rote(self, slot: &Slot, site: SiteId, can: impl FnOnce() -> bool) -> bool {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
         let run = unsafe { &mut *self.0 };
-        let closed = run.engine.repeat_take(slot.id_or_more(run.stamp), site)?;
-        run.heart.repeats(run.engine.next_line());
-        Some(closed)
+        match run.engine.repeat_open(slot.id_or_more(run.stamp), site, can) {
+            Some(lines) => run.heart.repeats(lines),
+            None => return false,
+        }
+        true
     }
 
     /// Whether the task gives back now what it has taken so, and did so before.
