@@ -279,11 +279,13 @@ impl Rote {
         }
     }
 
-    /// Says where the next state is kept, after so many points: a space further on, or where the run leaves what was run
-    /// before, since those that come after it mostly part from it not far from there.
+    /// Says where the next state is kept, after so many points: a space further on. Where the run leaves what was run before
+    /// is where those after it will mostly do so, too, each a little earlier than the last: so on the way there it is half of
+    /// what is left of that way.
     pub(super) fn keep_after(&mut self, picks: usize) {
         let next = picks + self.spacing.max(SPACING_MIN);
-        self.keep_from = if self.parts > picks + NEAR { next.min(self.parts) } else { next };
+        let left = self.parts.saturating_sub(picks);
+        self.keep_from = if left > NEAR { next.min(picks + left.div_ceil(2)) } else { next };
     }
 
     /// The run is not led any more.
