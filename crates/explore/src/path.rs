@@ -388,7 +388,9 @@ impl Path {
         let last = kept.rfind(|&&step| {
             let Stop { op, outcome, .. } = &self.stops[step];
             let missed = matches!(outcome, Outcome::Failed | Outcome::TimedOut) && op.kind == Kind::Lock;
-            !missed && *outcome != Outcome::Misuse
+            // Whoever only looks whether it is poisoned neither takes it nor gives it back.
+            let moves = matches!(op.kind, Kind::Lock | Kind::Unlock | Kind::Wait | Kind::Wake);
+            moves && !missed && *outcome != Outcome::Misuse
         });
         last.is_some_and(|&step| {
             let Stop { op, closed, .. } = &self.stops[step];

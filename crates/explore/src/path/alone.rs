@@ -260,7 +260,9 @@ mod tests {
         }
         let mutex = pending.op.object;
         let mut all = path.by_object[mutex.index()].all.iter();
-        let last = all.rfind(|&&step| step != later && (step < later || !path.ordered(later, step)));
+        let moves = |step: usize| matches!(path.stops[step].op.kind, Kind::Lock | Kind::Unlock | Kind::Wait);
+        let last =
+            all.rfind(|&&step| step != later && (step < later || !path.ordered(later, step)) && moves(step));
         let held = last.is_some_and(|&step| path.stops[step].op.kind == Kind::Lock);
         assert_eq!(path.is_held_without(later, mutex), held);
     }
