@@ -211,19 +211,26 @@ mod tests {
     }
 
     fn trace(events: &[Event], names: u64) -> Trace {
-        let mut trace = Trace { events: events.to_vec(), names: (0..names).collect(), ..Trace::default() };
-        let picked = |event| Picked { event, objects: 3, enabled: (0..2).map(TaskId).collect() };
-        trace.log.picks = (0..events.len() as u32).map(picked).collect();
+        let mut trace = Trace { names: (0..names).collect(), ..Trace::default() };
+        for event in events {
+            let (number, enabled) = (trace.events.len() as u32, (0..2).map(TaskId).collect());
+            trace.log.picks.push(Picked { event: number, objects: 3, enabled });
+            trace.events.push(*event);
+            // Some give back what they have taken.
+            if event.op.kind == Kind::Lock && event.op.site == SiteId(1) {
+                trace.events.push(Event { op: Op { kind: Kind::Unlock, ..event.op }, ..*event });
+            }
+        }
         trace
     }
 
-    fn steps(path: &Path) -> Vec<(&Op, [u32; 5], bool, &[u32])> {
+    fn steps(path: &Path) -> Vec<(&Op, [u32; 5], [bool; 2], &[u32])> {
         let stop = |number: usize| {
             let stop = &path.stops[number];
-            let Stop { op, index, before, rival, place, task, covers, .. } = stop;
+            let Stop { op, index, before, rival, place, task, covers, closed, .. } = stop;
             let clock = path.clock(number);
             let known = clock.iter().rposition(|&steps| steps > 0).map_or(0, |last| last + 1);
-            (op, [*index, before.0, rival.0, *place, task.0], *covers, &clock[..known])
+            (op, [*index, before.0, rival.0, *place, task.0], [*covers, *closed], &clock[..known])
         };
         (0..path.stops.len()).map(stop).collect()
     }
@@ -263,7 +270,8 @@ mod tests {
         let moves = |step: usize| matches!(path.stops[step].op.kind, Kind::Lock | Kind::Unlock | Kind::Wait);
         let last =
             all.rfind(|&&step| step != later && (step < later || !path.ordered(later, step)) && moves(step));
-        let held = last.is_some_and(|&step| path.stops[step].op.kind == Kind::Lock);
+        let takes = |stop: &Stop| stop.op.kind == Kind::Lock && stop.op.site == SiteId(0);
+        let held = last.is_some_and(|&step| takes(&path.stops[step]));
         assert_eq!(path.is_held_without(later, mutex), held);
     }
 
