@@ -43,8 +43,7 @@ fn compare(tasks: &'static [Task], joined: usize) -> bool {
     assert!(odpor.exhausted() && dfs.exhausted(), "{}\n{}", odpor.text(), dfs.text());
     assert_eq!(odpor.distinct_partial_orders(), dfs.distinct_partial_orders());
     let kinds = |report: &Report| {
-        let mut kinds: Vec<String> =
-            report.failures().iter().map(|found| format!("{}", found.kind())).collect();
+        let mut kinds: Vec<String> = report.failures().iter().map(|found| found.kind().to_owned()).collect();
         kinds.sort();
         kinds
     };
