@@ -224,7 +224,10 @@ mod tests {
         trace
     }
 
-    fn steps(path: &Path) -> Vec<(&Op, [u32; 5], [bool; 2], &[u32])> {
+    /// What is known of a step, and its clock.
+    type Known<'a> = (&'a Op, [u32; 5], [bool; 2], &'a [u32]);
+
+    fn steps(path: &Path) -> Vec<Known<'_>> {
         let stop = |number: usize| {
             let stop = &path.stops[number];
             let Stop { op, index, before, rival, place, task, covers, closed, .. } = stop;
