@@ -392,7 +392,31 @@ fn add_or_load(atomic: &AtomicU64, load: bool) -> u64 {
 /// What is compared of each call is compared in each: an operation that differs in one thing from the one before is another.
 #[test]
 fn a_run_strays_with_its_object_its_site_or_its_kind() {
-    let rounds: [Round; 5] = [
+    let rounds: [Round; 8] = [
+        // Something is in a section where nothing was, or the other way round, or it is left open.
+        |atomics, mutex, other| {
+            let guard = mutex.lock();
+            if other {
+                atomics[0].fetch_add(1, SeqCst);
+            }
+            drop(guard);
+        },
+        |atomics, mutex, other| {
+            let guard = mutex.lock();
+            if !other {
+                atomics[0].fetch_add(1, SeqCst);
+            }
+            drop(guard);
+        },
+        |atomics, mutex, other| {
+            let guard = mutex.lock();
+            if other {
+                std::mem::forget(guard)
+            } else {
+                drop(guard)
+            }
+            atomics[0].fetch_add(1, SeqCst);
+        },
         |atomics, _, other| _ = atomics[usize::from(other)].fetch_add(1, SeqCst),
         |atomics, _, other| {
             let adds: [fn(&AtomicU64) -> u64; 2] = [|x| x.fetch_add(1, SeqCst), |x| x.fetch_add(1, SeqCst)];
