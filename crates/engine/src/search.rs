@@ -194,11 +194,14 @@ impl Search {
         if !self.sections || kind != Kind::Unlock {
             return false;
         }
-        let (Some(picked), Some(last)) = (self.picks.last(), self.events.last()) else { return false };
-        let Event { op, outcome, .. } = last;
-        picked.event as usize + 1 == self.events.len
-            && (last.task, op.object, op.kind, op.mode) == (task, object, Kind::Lock, Mode::Block)
-            && *outcome == Outcome::Done
+        let Some(Event { task: last, op, outcome, .. }) = self.events.last() else { return false };
+        let took = (*last, op.object, op.kind, op.mode) == (task, object, Kind::Lock, Mode::Block)
+            && *outcome == Outcome::Done;
+        // Taking a mutex is a point in every plan, so that the step has begun with it.
+        debug_assert!(
+            !took || self.picks.last().is_some_and(|picked| picked.event as usize + 1 == self.events.len)
+        );
+        took
     }
 
     /// Whether somebody has failed or timed out in a run of a search: only then it matters to who can be picked.
