@@ -221,10 +221,16 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// were none comes to one: it may be waiting for a plain flag that another is to set.
     #[inline]
     pub fn is_point(&self, op: &Op) -> bool {
-        self.is_point_at(op.kind, op.site)
+        self.is_point_at(op.kind, op.site) && !self.closes_section(op.kind, op.object)
     }
 
-    /// The same, from what it depends on.
+    /// Whether the running task gives back what its step has taken, and that is no point of its own.
+    #[inline]
+    pub fn closes_section(&self, kind: Kind, object: ObjectId) -> bool {
+        self.current.get().is_some_and(|task| self.search.closes(task, kind, object))
+    }
+
+    /// The same for all but giving a mutex back in a search, from what it depends on.
     #[inline]
     pub fn is_point_at(&self, kind: Kind, site: SiteId) -> bool {
         self.points.contains_at(kind, site)
@@ -310,6 +316,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     pub fn perform(&mut self, task: TaskId, op: Op) -> Outcome {
         match op.plain() {
             Some(plain) if self.is_blind() && plain.touch == Touch::Give => self.give_blindly(task, plain),
+            Some(plain) if self.closes_section(plain.kind, plain.object) => self.close_section(task, plain),
             Some(plain) => self.perform_plain(task, plain),
             None if op.kind == Kind::Spawn => Outcome::Spawned(self.spawn(task, op.site)),
             None => self.perform_with_care(task, op),

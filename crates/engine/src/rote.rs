@@ -16,11 +16,11 @@
 mod script;
 mod stay;
 
-use self::script::{Call, KEPT_MAX, Kept, Line, Phase, SPACING_MIN};
+use self::script::{Call, KEPT_MAX, Kept, Line, Phase};
 pub(crate) use self::script::{Rote, Script};
 use crate::director::{Engine, Next};
 use raddle_model::objects::State;
-use raddle_model::{Analysis, Kind, ObjectId, Plain, Plan, Policy, SiteId, TaskId, Trace, Verdict};
+use raddle_model::{Analysis, Kind, ObjectId, Outcome, Plain, Plan, Policy, SiteId, TaskId, Trace, Verdict};
 
 impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::begin`], for a run of a search that begins as the last one did, if what that was is known: `trace`
@@ -49,7 +49,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.rote.used = place + 1;
         self.rote.handed_out = false;
         self.rote.led = picks;
-        self.rote.keep_from = picks + self.rote.spacing.max(SPACING_MIN);
+        self.rote.parts = shared.saturating_sub(1);
+        self.rote.keep_after(picks);
         self.look_around();
         true
     }
@@ -189,6 +190,19 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.script.stays(kind, object, site)
     }
 
+    /// Whether the lines say that the running task takes a mutex now, and gives it back before anything else. If so, and if
+    /// nobody `can` say no, it has taken it, and [`Engine::repeat_close`] must be told of the rest. The number of the line.
+    #[inline(always)]
+    pub fn repeat_open(&mut self, object: u64, site: SiteId, can: impl FnOnce() -> bool) -> Option<usize> {
+        self.script.opens(object, site, can)
+    }
+
+    /// Whether the running task gives back now what it has taken so, and did nothing since.
+    #[inline(always)]
+    pub fn repeat_close(&mut self) -> bool {
+        self.script.gives_back()
+    }
+
     /// The same for the last call: the program has come as far as the state with which the run began, and goes on by itself.
     #[inline(never)]
     pub fn repeat_last(
@@ -220,6 +234,18 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if picks >= self.rote.keep_from {
             self.keep(picks);
         }
+    }
+
+    /// The running task gives back what its step has taken ([`Engine::closes_section`]). No point, and a line all the same:
+    /// whoever is led must do so, too.
+    #[inline(never)]
+    pub fn close_section(&mut self, task: TaskId, plain: Plain) -> Outcome {
+        let calm = self.steps < self.calm_until;
+        let outcome = self.perform_plain(task, plain);
+        if calm && self.rote.is_writing() {
+            self.script.close(task, plain.object, plain.site);
+        }
+        outcome
     }
 
     /// The first operation of a task that was just made.
@@ -288,6 +314,6 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.spin.copy_to(&mut kept.spin);
         self.analysis.keep(place);
         self.rote.used = place + 1;
-        self.rote.keep_from = picks + self.rote.spacing.max(SPACING_MIN);
+        self.rote.keep_after(picks);
     }
 }

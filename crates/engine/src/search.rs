@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use raddle_model::plan::Steps;
 use raddle_model::trace::{Chosen, Hidden, Log, Picked, Reached};
 use raddle_model::{
-    Analysis, Event, Failure, FailureKind, Kind, Mode, Op, Outcome, PlainEvent, Policy, SiteId, Tail, TaskId,
-    TaskSet, Trace, Verdict, World,
+    Analysis, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op, Outcome, PlainEvent, Policy, SiteId,
+    Tail, TaskId, TaskSet, Trace, Verdict, World,
 };
 
 /// Nothing of it costs anything but a branch in other runs.
@@ -17,6 +17,8 @@ pub(crate) struct Search {
     active: bool,
     run_on: bool,
     timeouts_max: u32,
+    /// See [`Steps::sections`].
+    sections: bool,
     picks: Rows<Picked>,
     chosen: Vec<Chosen>,
     events: Rows<Event>,
@@ -59,6 +61,11 @@ impl<T> Rows<T> {
     #[inline(never)]
     fn grow(&mut self, row: T) {
         self.rows.push(row);
+    }
+
+    #[inline(always)]
+    fn last(&self) -> Option<&T> {
+        self.rows.get(self.len.wrapping_sub(1))
     }
 
     fn as_slice(&self) -> &[T] {
@@ -125,7 +132,28 @@ impl NextRows<'_> {
     }
 }
 
+/// Where the next event is written that is no point.
+pub(crate) struct NextEvent<'a> {
+    event: &'a mut Event,
+    events: &'a mut usize,
+}
+
+impl NextEvent<'_> {
+    #[inline(always)]
+    pub(crate) fn write(self, event: PlainEvent) {
+        *self.event = event.event();
+        *self.events += 1;
+    }
+}
+
 impl Search {
+    /// None if the list must grow.
+    #[inline(always)]
+    pub(crate) fn next_event(&mut self) -> Option<NextEvent<'_>> {
+        let event = self.events.rows.get_mut(self.events.len)?;
+        Some(NextEvent { event, events: &mut self.events.len })
+    }
+
     /// None if the run is none of a search, or if the lists must grow.
     #[inline(always)]
     pub(crate) fn next_rows(&mut self) -> Option<NextRows<'_>> {
@@ -145,8 +173,10 @@ impl Search {
             self.forget();
         }
         self.active = false;
-        if let Tail::Steps(Steps { run_on, timeouts_max, .. }) = *tail {
+        self.sections = false;
+        if let Tail::Steps(Steps { run_on, timeouts_max, sections, .. }) = *tail {
             self.active = true;
+            self.sections = sections;
             self.run_on = run_on;
             self.timeouts_max = timeouts_max;
             world.remember_first_states();
@@ -156,6 +186,22 @@ impl Search {
     /// Whether the run is one of a search.
     pub(crate) fn is_active(&self) -> bool {
         self.active
+    }
+
+    /// Whether a task that gives this mutex back has done nothing in its step but taken it, so that both are one step.
+    #[inline(always)]
+    pub(crate) fn closes(&self, task: TaskId, kind: Kind, object: ObjectId) -> bool {
+        if !self.sections || kind != Kind::Unlock {
+            return false;
+        }
+        let Some(Event { task: last, op, outcome, .. }) = self.events.last() else { return false };
+        let took = (*last, op.object, op.kind, op.mode) == (task, object, Kind::Lock, Mode::Block)
+            && *outcome == Outcome::Done;
+        // Taking a mutex is a point in every plan, so that the step has begun with it.
+        debug_assert!(
+            !took || self.picks.last().is_some_and(|picked| picked.event as usize + 1 == self.events.len)
+        );
+        took
     }
 
     /// Whether somebody has failed or timed out in a run of a search: only then it matters to who can be picked.

@@ -39,6 +39,10 @@ impl Hypothesis {
             let pick = self.pick(&op, stop.outcome);
             self.world.announce(stop.task, op);
             self.world.step(stop.task, pick);
+            if stop.closed {
+                self.world.announce(stop.task, Op { kind: Kind::Unlock, ..op });
+                self.world.step(stop.task, 0);
+            }
         }
         let op = self.translated(op, trace);
         self.world.enabled(task, &op)

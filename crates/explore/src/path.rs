@@ -3,7 +3,7 @@
 //!
 //! Step 0 is main before its first scheduling point; every other one begins with an operation that
 //! the policy let happen. What a task does on the way to its next point conflicts with nothing that the
-//! operation does not conflict with, so that stands for the whole step. The partial order is the one of the fingerprint: program order,
+//! operation does not conflict with, giving back what it has just taken included, so that stands for the whole step. The partial order is the one of the fingerprint: program order,
 //! spawns, and every pair of operations for which [`Op::conflicts`] holds.
 
 mod accesses;
@@ -17,6 +17,7 @@ use self::accesses::Accesses;
 use self::alone::Habit;
 use self::clocks::Clocks;
 use self::growth::Early;
+pub(crate) use self::growth::closes;
 use crate::hypothesis::{self, Hypothesis};
 use core::num::NonZeroU32;
 use core::ops::Range;
@@ -48,6 +49,8 @@ pub struct Stop {
     place: u32,
     /// Whether whatever accesses its object later depends on it: see [`covers`].
     covers: bool,
+    /// Whether it has given back the mutex that it took: see [`raddle_model::plan::Steps::sections`].
+    pub(crate) closed: bool,
     /// What whoever follows the path calls it, if it has been called before.
     called: Option<NonZeroU32>,
     /// A number that is the same for equal steps with an equal past; 0 if nobody wants to know.
@@ -117,6 +120,8 @@ pub struct Path {
     early: Early,
     // Whether steps know their past: only for objects that are late somebody wants to know it.
     has_pasts: bool,
+    // Whether something was seen that can come between taking a mutex and giving it back.
+    intrudes: bool,
     hypothesis: Hypothesis,
 }
 
@@ -169,6 +174,12 @@ impl Path {
         let mut all: Vec<(u64, Op)> = done.chain(left).collect();
         all.sort_unstable_by_key(|&(number, _)| number);
         all
+    }
+
+    /// Whether something was seen, in this run or in one before, that a task can do while another holds a mutex, and whose
+    /// order with taking it and giving it back matters: then these are not one step, though nothing be between them.
+    pub(crate) fn intrudes(&self) -> bool {
+        self.intrudes
     }
 
     /// Whether objects were registered on the way, so that they have other ids in other runs.
@@ -366,7 +377,9 @@ impl Path {
 
     /// Whether somebody holds a mutex after the steps that do not depend on `earlier`.
     fn is_held_without(&self, earlier: usize, mutex: ObjectId) -> bool {
-        let mut steps = &self.by_object[mutex.index()].all[..];
+        // One that is only waited for was never taken: the process has ended before that.
+        let Some(Accesses { all, .. }) = self.by_object.get(mutex.index()) else { return false };
+        let mut steps = &all[..];
         if self.rules(earlier, mutex) {
             steps = &steps[..self.stops[earlier].place as usize];
         }
@@ -375,9 +388,14 @@ impl Path {
         let last = kept.rfind(|&&step| {
             let Stop { op, outcome, .. } = &self.stops[step];
             let missed = matches!(outcome, Outcome::Failed | Outcome::TimedOut) && op.kind == Kind::Lock;
-            !missed && *outcome != Outcome::Misuse
+            // Whoever only looks whether it is poisoned neither takes it nor gives it back.
+            let moves = matches!(op.kind, Kind::Lock | Kind::Unlock | Kind::Wait | Kind::Wake);
+            moves && !missed && *outcome != Outcome::Misuse
         });
-        last.is_some_and(|&step| matches!(self.stops[step].op.kind, Kind::Lock | Kind::Wake))
+        last.is_some_and(|&step| {
+            let Stop { op, closed, .. } = &self.stops[step];
+            matches!(op.kind, Kind::Lock | Kind::Wake) && !closed
+        })
     }
 
     /// A step as a plan names it.

@@ -6,6 +6,7 @@
 use crate::explorer::{Batch, Exhausted, Explorer};
 use crate::journal::{Journal, JournalError};
 use crate::outlook::Outlook;
+use crate::path::closes;
 use crate::target::{Ask, Digest, Flow, Run, Searcher, Target};
 use alloc::sync::Arc;
 use core::any::Any;
@@ -113,6 +114,11 @@ pub trait Search: Clone + Send + 'static {
         false
     }
 
+    /// Whether it can do with [`Steps::sections`], as far as it has seen.
+    fn joins_sections(&self) -> bool {
+        false
+    }
+
     /// The bound that kept it from running everything, if any.
     fn bound(&self) -> Option<String> {
         None
@@ -122,21 +128,29 @@ pub trait Search: Clone + Send + 'static {
 /// The plan that repeats a run of a search as everybody else runs it: a failure ends it, and timers run
 /// out whenever they like. None if it is no run of a search, or nobody knows what it did.
 pub(crate) fn as_taken(plan: &Plan, trace: &Trace) -> Option<Plan> {
-    let Tail::Steps(Steps { run_on: true, .. }) = plan.tail else { return None };
+    let Tail::Steps(Steps { run_on: true, sections, .. }) = plan.tail else { return None };
     let Log { picks, chosen, failed_at, .. } = &trace.log;
     if trace.names.is_empty() {
         return None;
     }
     let mut steps = vec![Step::default()];
+    // Where the last of a step's own is: giving a mutex back was none of its own where that belonged to taking it.
+    let mut ends = vec![0];
     let most = failed_at.map_or(usize::MAX, |picks| picks as usize);
-    for picked in picks.iter().take(most) {
-        if let Some(event) = trace.events.get(picked.event as usize) {
-            steps.push(Step { task: trace.names[event.task.index()], choices: Vec::new() });
+    for (number, picked) in picks.iter().enumerate().take(most) {
+        let end = picks.get(number + 1).map_or(trace.events.len(), |next| next.event as usize);
+        if let Some(events @ [first, ..]) = trace.events.get(picked.event as usize..end) {
+            let step = Step { task: trace.names[first.task.index()], choices: Vec::new() };
+            if sections && closes(events) {
+                steps.push(step.clone());
+            }
+            steps.push(step);
+            ends.push(steps.len() - 1);
         }
     }
     for choice in chosen {
-        if let Some(step) = steps.get_mut(choice.pick as usize) {
-            step.choices.push(choice.value);
+        if let Some(&end) = ends.get(choice.pick as usize) {
+            steps[end].choices.push(choice.value);
         }
     }
     let tail = Tail::Steps(Steps { steps: Arc::new(steps), run_on: false, ..Steps::default() });
@@ -161,7 +175,7 @@ fn unseen(hidden: Hidden) -> Option<String> {
 pub const TIMEOUTS_MAX: u32 = 1;
 
 /// How searches write their state, first thing in every entry of a journal.
-const FORMAT: u64 = 4;
+const FORMAT: u64 = 5;
 
 /// A search as an explorer.
 #[derive(Debug)]
@@ -183,6 +197,8 @@ struct Core<S> {
     // How often the search has begun anew.
     pass: u64,
     timeouts_max: u32,
+    // See [`Steps::sections`].
+    sections: bool,
     // Whether the last run showed new points.
     grown: bool,
     reached: Reached,
@@ -209,10 +225,12 @@ type Identity = (FailureKind, Vec<SiteId>);
 const AWAY: &str = "raddle bug: a search is asked while it is away";
 
 impl<S: Search> Systematic<S> {
-    /// Searches under the conditions of `plan`, whose prefix and tail do not matter. Giving a lock back
-    /// is a scheduling point: a search reasons about each operation on its own, and it adds no
+    /// Searches under the conditions of `plan`, whose prefix and tail do not matter, but for [`Steps::sections`]. Else giving a
+    /// lock back is a scheduling point: a search reasons about each operation on its own, and it adds no
     /// partial order.
     pub fn new(search: S, mut plan: Plan) -> Systematic<S> {
+        let wanted = matches!(plan.tail, Tail::Steps(Steps { sections: true, .. }));
+        let sections = wanted && search.joins_sections();
         plan.prefix = Default::default();
         plan.points.releases = true;
         plan.tail = Tail::Steps(Steps::default());
@@ -222,6 +240,7 @@ impl<S: Search> Systematic<S> {
             assigned: Vec::new(),
             pass: 0,
             timeouts_max: TIMEOUTS_MAX,
+            sections,
             grown: false,
             reached: Reached::default(),
             strayed: false,
@@ -278,7 +297,9 @@ impl<S: Search> Core<S> {
             rest.name(self.fingerprint as u64);
             rest.name((self.fingerprint >> 64) as u64);
             let Reached { cut, spin, timeouts, hidden } = self.reached;
-            [cut, spin, timeouts, self.strayed, self.grown].into_iter().for_each(|flag| rest.flag(flag));
+            [cut, spin, timeouts, self.strayed, self.grown, self.sections]
+                .into_iter()
+                .for_each(|flag| rest.flag(flag));
             rest.number(u64::from(hidden.0));
             rest.list(self.plan.points.accesses.iter(), |rest, site| rest.number(u64::from(site.0)));
             rest.list(self.failed.iter(), |rest, (_, plan)| rest.bytes(&raddle_wire::plan::encode(plan)));
@@ -291,7 +312,8 @@ impl<S: Search> Core<S> {
     /// Repeats the last run before the interruption: a search knows the steps that it took, and not all that they did.
     fn repeat(&mut self, steps: Vec<Step>, target: &mut dyn Target) -> Result<(), JournalError> {
         let count = steps.len();
-        let tail = Steps { steps: Arc::new(steps), timeouts_max: self.timeouts_max, ..Steps::default() };
+        let (timeouts_max, sections) = (self.timeouts_max, self.sections);
+        let tail = Steps { steps: Arc::new(steps), timeouts_max, sections, ..Steps::default() };
         let plan = Plan { tail: Tail::Steps(tail), ..self.plan.clone() };
         let run = target.run(&plan).map_err(|error| JournalError(error.message))?;
         let strayed = matches!(run.digest.verdict, Verdict::Diverged(_)) || run.trace.names.is_empty();
@@ -315,11 +337,14 @@ impl<S: Search> Core<S> {
         }
         self.runs = rest.number()?;
         self.fingerprint = u128::from(rest.name()?) | u128::from(rest.name()?) << 64;
-        let [cut, spin, timeouts, strayed, grown] =
-            [rest.flag()?, rest.flag()?, rest.flag()?, rest.flag()?, rest.flag()?];
+        let mut flags = [false; 6];
+        for flag in &mut flags {
+            *flag = rest.flag()?;
+        }
+        let [cut, spin, timeouts, strayed, grown, sections] = flags;
         let hidden = Hidden(rest.number()? as u8);
         self.reached = Reached { cut, spin, timeouts, hidden };
-        (self.strayed, self.grown) = (strayed, grown);
+        (self.strayed, self.grown, self.sections) = (strayed, grown, sections);
         let accesses = rest.list(|rest| Ok(SiteId(rest.small()?)))?;
         self.plan.points.accesses = accesses;
         let nonsense = |_| Unpack::Nonsense("a plan that is none");
@@ -368,12 +393,12 @@ impl<S: Search> Searcher for Core<S> {
         let mut request = Request { steps, sleep, random: None, shared: 0 };
         let next = self.search.next(worker, &mut request);
         let Request { steps, sleep, random, shared } = request;
-        let (timeouts_max, seed) = (self.timeouts_max, self.plan.seed);
+        let (timeouts_max, sections, seed) = (self.timeouts_max, self.sections, self.plan.seed);
         let plan = self.assigned(worker);
         if let Tail::Steps(tail) = &mut plan.tail {
             *Arc::make_mut(&mut tail.steps) = steps;
             (tail.sleep, tail.random) = (sleep, random.is_some());
-            (tail.run_on, tail.timeouts_max) = (true, timeouts_max);
+            (tail.run_on, tail.timeouts_max, tail.sections) = (true, timeouts_max, sections);
         }
         plan.seed = random.unwrap_or(seed);
         self.assigned[worker].shared = shared;
@@ -405,6 +430,9 @@ impl<S: Search> Searcher for Core<S> {
                 self.search.lose(worker);
             } else if !self.grown {
                 self.search.learn(worker, plan, trace, &digest.verdict);
+                if self.sections && !self.search.joins_sections() {
+                    (self.sections, self.grown) = (false, true);
+                }
             }
         }
         self.runs += 1;

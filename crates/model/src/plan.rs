@@ -139,6 +139,10 @@ pub struct Steps {
     pub timeouts_max: u32,
     /// Whether anybody may run after these steps, drawn by the plan's seed, rather than who ran last.
     pub random: bool,
+    /// Whether giving a mutex back belongs to the step that took it, if that did nothing else: then it is no scheduling
+    /// point. What conflicts with such a step conflicts with the taking, too. It loses partial orders if
+    /// anything can be done to a mutex, or to the process, while another task holds it.
+    pub sections: bool,
 }
 
 impl Default for Steps {
@@ -149,6 +153,7 @@ impl Default for Steps {
             run_on: true,
             timeouts_max: u32::MAX,
             random: false,
+            sections: false,
         }
     }
 }

@@ -99,7 +99,8 @@ impl Stepwise {
         let plan = &self.plan;
         let asleep = self.asleep.get_or_insert_with(|| {
             let sleeps = |task: &TaskId| plan.sleep.contains(&view.world.task(*task).name);
-            view.world.live().filter(sleeps).collect()
+            // Nearly always nobody does.
+            if plan.sleep.is_empty() { TaskSet::EMPTY } else { view.world.live().filter(sleeps).collect() }
         });
         if plan.random {
             return Pick::Run(view.enabled.draw(&mut self.rng));

@@ -8,6 +8,7 @@ use raddle::tool::LibraryTarget;
 use raddle::{Check, thread};
 use raddle_explore::explorer::{Batch, explorer};
 use raddle_explore::target::{Ask, Digest, Place, Run, Searcher, Sink, Target, TargetError};
+use raddle_model::plan::Steps;
 use raddle_model::{Dice, Plan, Rng, SiteId, Tail, Trace, Verdict};
 use std::ops::Range;
 use std::sync::atomic::AtomicU64 as RealU64;
@@ -216,7 +217,9 @@ impl Target for Whole {
 
 /// The first runs of a search.
 fn search(target: &mut dyn Target, strategy: &str, runs: u64) -> Vec<Told> {
-    let plan = Plan { steps_max: 10_000, ..Plan::new(0, Tail::Random) };
+    // As checks do it: those who cannot have that do without.
+    let steps = Steps { sections: true, ..Steps::default() };
+    let plan = Plan { steps_max: 10_000, ..Plan::new(0, Tail::Steps(steps)) };
     let mut explorer = explorer(raddle_policy::parse(strategy).expect("a strategy"), plan);
     let Some(Batch::Search(search)) = explorer.next() else { panic!("{strategy} is no search") };
     let mut listening: Box<dyn Searcher> = Box::new(Listening { search, told: Vec::new() });
@@ -260,6 +263,29 @@ fn a_search_is_told_the_same_by_rote() {
     }
     // A test of nothing would pass as well.
     assert!(led > 20 * raddle_tiers::size("rote_programs"), "only {led} runs were led");
+}
+
+/// Long runs of little but sections, of which states are kept in between.
+#[test]
+fn sections_are_told_the_same_by_rote() {
+    for (tasks, sections, runs) in [(4, 5, 3_000), (2, 40, 600), (3, 12, 1_000)] {
+        let body = move || {
+            let shared = Arc::new(Mutex::new(0));
+            let work = |_| {
+                let shared = shared.clone();
+                thread::spawn(move || (0..sections).for_each(|_| *shared.lock().unwrap() += 1))
+            };
+            let tasks: Vec<_> = (0..tasks).map(work).collect();
+            tasks.into_iter().for_each(|task| task.join().unwrap());
+        };
+        let (mut by_rote, mut whole) = (target(body), Whole(target(body)));
+        let (found, expected) = (search(&mut by_rote, "odpor", runs), search(&mut whole, "odpor", runs));
+        assert_eq!((by_rote.strayed_runs(), found.len()), (0, expected.len()));
+        for (run, (found, expected)) in found.iter().zip(&expected).enumerate() {
+            assert!(found == expected, "run {run}\n{found:?}\n{expected:?}");
+        }
+        assert!(by_rote.led_runs() > runs / 2, "only {} runs were led", by_rote.led_runs());
+    }
 }
 
 #[test]
@@ -366,7 +392,31 @@ fn add_or_load(atomic: &AtomicU64, load: bool) -> u64 {
 /// What is compared of each call is compared in each: an operation that differs in one thing from the one before is another.
 #[test]
 fn a_run_strays_with_its_object_its_site_or_its_kind() {
-    let rounds: [Round; 5] = [
+    let rounds: [Round; 8] = [
+        // Something is in a section where nothing was, or the other way round, or it is left open.
+        |atomics, mutex, other| {
+            let guard = mutex.lock();
+            if other {
+                atomics[0].fetch_add(1, SeqCst);
+            }
+            drop(guard);
+        },
+        |atomics, mutex, other| {
+            let guard = mutex.lock();
+            if !other {
+                atomics[0].fetch_add(1, SeqCst);
+            }
+            drop(guard);
+        },
+        |atomics, mutex, other| {
+            let guard = mutex.lock();
+            if other {
+                std::mem::forget(guard)
+            } else {
+                drop(guard)
+            }
+            atomics[0].fetch_add(1, SeqCst);
+        },
         |atomics, _, other| _ = atomics[usize::from(other)].fetch_add(1, SeqCst),
         |atomics, _, other| {
             let adds: [fn(&AtomicU64) -> u64; 2] = [|x| x.fetch_add(1, SeqCst), |x| x.fetch_add(1, SeqCst)];

@@ -11,6 +11,7 @@ use raddle::thread;
 use raddle::tool::LibraryTarget;
 use raddle_explore::explorer::explorer;
 use raddle_explore::{Exhausted, Limits, campaign};
+use raddle_model::plan::Steps;
 use raddle_model::{Plan, Tail};
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -156,7 +157,9 @@ fn search(
 ) -> Result<(campaign::Summary, f64), Problem> {
     let mut target = LibraryTarget::new(std::sync::Arc::new(body), HANG);
     let strategy = raddle_policy::parse(strategy).expect("raddle bug: clap has read it");
-    let mut explorer = explorer(strategy, Plan::new(0, Tail::Random));
+    // As checks of the library do.
+    let steps = Steps { sections: true, ..Steps::default() };
+    let mut explorer = explorer(strategy, Plan::new(0, Tail::Steps(steps)));
     let limits = Limits { runs, stop_after: 1, races: true };
     let begun = Instant::now();
     let mut asked = 0u64;

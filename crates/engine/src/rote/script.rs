@@ -8,8 +8,10 @@ use raddle_model::{Kind, ObjectId, Plan, SiteId, SpinMode, Tail, TaskId, TimeMod
 
 /// States that are kept of one run.
 pub(super) const KEPT_MAX: usize = 256;
+/// Scheduling points that are sooner gone through than saved.
+const NEAR: usize = 2;
 /// Scheduling points between two of them, at least.
-pub(super) const SPACING_MIN: usize = 8;
+const SPACING_MIN: usize = 8;
 /// To keep one costs as much as so many steps, and half a step more for each object.
 const COST_STEPS: usize = 3;
 
@@ -52,6 +54,11 @@ pub(super) struct Line {
     what: u32,
 }
 
+/// In [`Line::what`]: whoever goes on gives back at once what it takes here. So there is no line for that.
+const CLOSED: u32 = 1 << 31;
+/// What a line is where a task comes to a mutex.
+const TAKES: u32 = (Call::Arrive as u32) << 8 | Kind::Lock as u32;
+
 /// More than the id of any object that is compared in that way.
 const IDS: u32 = 1 << 24;
 
@@ -90,11 +97,14 @@ pub(crate) struct Script {
     pub(super) lines: Vec<Line>,
     // invariant: the next line in a run that is led, of which the last lies elsewhere; beyond all lines in any other.
     pub(super) at: usize,
+    // invariant: the next line is closed, and the running task has taken what it is about. Only giving that back is
+    // a match then, and leads on.
+    opened: bool,
 }
 
 impl Default for Script {
     fn default() -> Script {
-        Script { lines: Vec::new(), at: BEYOND }
+        Script { lines: Vec::new(), at: BEYOND, opened: false }
     }
 }
 
@@ -105,10 +115,60 @@ impl Script {
         let at = self.at;
         let expected = self.lines.get(at)?;
         if !expected.is_same(call) {
-            return None;
+            return self.answer_closed(call, task);
         }
         self.at = at + 1;
         Some(expected.answer(task))
+    }
+
+    /// The same where the next line is closed.
+    #[inline(never)]
+    fn answer_closed(&mut self, call: Line, task: TaskId) -> Option<u32> {
+        let expected = self.lines.get(self.at).filter(|line| line.what & CLOSED != 0)?;
+        let kind = if self.opened { Kind::Unlock } else { Kind::Lock };
+        if !Line::new(Call::Arrive, kind, ObjectId(expected.object as u32), expected.site, 0).is_same(call) {
+            return None;
+        }
+        self.at += usize::from(self.opened);
+        self.opened = !self.opened;
+        Some(task.0)
+    }
+
+    /// Whether the next line is that the running task takes this mutex, and gives it back before anything else. If so, and if
+    /// nobody `can` say no, it has taken it, and [`Script::gives_back`] leads on. The number of the line.
+    #[inline(always)]
+    pub(super) fn opens(&mut self, object: u64, site: SiteId, can: impl FnOnce() -> bool) -> Option<usize> {
+        let line = self.lines.get(self.at)?;
+        if line.object != object || line.site != site || line.what != CLOSED | TAKES || !can() {
+            return None;
+        }
+        self.opened = true;
+        Some(self.at)
+    }
+
+    /// Whether what was taken last is given back now, as the line says.
+    #[inline(always)]
+    pub(super) fn gives_back(&mut self) -> bool {
+        let opened = self.opened;
+        self.opened = false;
+        self.at = self.at.wrapping_add(usize::from(opened));
+        opened
+    }
+
+    /// The task that goes on gives back what it has taken, where it took it.
+    #[inline(always)]
+    pub(super) fn close(&mut self, task: TaskId, object: ObjectId, site: SiteId) {
+        let taken = Line::staying(Kind::Lock, task, object, site);
+        match self.lines.last_mut() {
+            Some(line) if line.is_same(taken) && line.object == taken.object => line.what |= CLOSED,
+            _ => self.lines.push(Line::staying(Kind::Unlock, task, object, site)),
+        }
+    }
+
+    /// Nobody is led any more.
+    fn end(&mut self) {
+        self.at = BEYOND;
+        self.opened = false;
     }
 
     /// Whether they lead the run.
@@ -153,6 +213,7 @@ pub(super) struct Conditions {
     pub(super) parks: bool,
     pub(super) run_on: bool,
     pub(super) timeouts_max: u32,
+    pub(super) sections: bool,
 }
 
 impl Conditions {
@@ -164,6 +225,7 @@ impl Conditions {
             parks: plan.spin == SpinMode::Park,
             run_on: steps.run_on,
             timeouts_max: steps.timeouts_max,
+            sections: steps.sections,
         };
         (plan.time == TimeMode::Any).then_some((conditions, steps))
     }
@@ -182,6 +244,8 @@ pub(crate) struct Rote {
     pub(super) keep_from: usize,
     /// Points between two states, for the next run.
     pub(super) spacing: usize,
+    /// The number of points after which this run leaves what was run before, as far as that is known.
+    pub(super) parts: usize,
     /// Points of this run that it does not go through by itself.
     pub(super) led: usize,
     pub(super) conditions: Conditions,
@@ -199,26 +263,36 @@ impl Rote {
             return;
         }
         self.phase = Phase::Idle;
-        script.at = BEYOND;
+        script.end();
         self.handed_out = false;
         script.lines.clear();
         self.last = None;
         self.used = 0;
         self.led = 0;
-        self.keep_from = SPACING_MIN;
         // Operations that are no points are asked for in other ways.
         let can = keeps && plan.points.releases && !self.distrusted;
-        if let Some((conditions, _)) = Conditions::of(plan).filter(|_| can) {
+        if let Some((conditions, Steps { steps, .. })) = Conditions::of(plan).filter(|_| can) {
             self.conditions = conditions;
             self.phase = Phase::Writing;
+            self.parts = steps.len().saturating_sub(2);
+            self.keep_after(0);
         }
+    }
+
+    /// Says where the next state is kept, after so many points: a space further on. Where the run leaves what was run before
+    /// is where those after it will mostly do so, too, each a little earlier than the last: so on the way there it is half of
+    /// what is left of that way.
+    pub(super) fn keep_after(&mut self, picks: usize) {
+        let next = picks + self.spacing.max(SPACING_MIN);
+        let left = self.parts.saturating_sub(picks);
+        self.keep_from = if left > NEAR { next.min(picks + left.div_ceil(2)) } else { next };
     }
 
     /// The run is not led any more.
     pub(super) fn end(&mut self, phase: Phase, script: &mut Script) {
         self.phase = phase;
         self.last = None;
-        script.at = BEYOND;
+        script.end();
     }
 
     /// Nothing that comes from here on can be repeated by rote.
@@ -252,6 +326,12 @@ impl Rote {
         self.phase == Phase::Writing && picks + 1 < self.keep_from && lines.len() < lines.capacity()
     }
 
+    /// The same for what is no point.
+    #[inline(always)]
+    pub(super) fn can_write(&self, Script { lines, .. }: &Script) -> bool {
+        self.phase == Phase::Writing && lines.len() < lines.capacity()
+    }
+
     #[inline]
     pub(super) fn write(&self, line: Line, script: &mut Script) {
         if self.phase == Phase::Writing {
@@ -262,7 +342,8 @@ impl Rote {
     /// So many lines lead the run.
     pub(super) fn lead(&mut self, lines: usize, script: &mut Script) {
         script.lines.truncate(lines);
-        self.last = script.lines.pop();
+        // What the state was kept after had not given anything back.
+        self.last = script.lines.pop().map(|line| Line { what: line.what & !CLOSED, ..line });
         self.phase = Phase::Led;
         script.at = 0;
     }

@@ -40,4 +40,25 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.steps += 1;
         if self.analysis.plain_at_once(event, &self.world) { Ok(()) } else { Err(true) }
     }
+
+    /// As [`Engine::close_section`], if the task gives back what its step has taken. `Err(true)`: it does, and
+    /// [`Engine::tell`] comes next. `Err(false)`: nothing has happened.
+    #[inline(always)]
+    pub fn close_at_once(&mut self, task: TaskId, plain: Plain) -> Result<(), bool> {
+        let Plain { kind, object, site, .. } = plain;
+        if self.steps >= self.few_until || !self.search.closes(task, kind, object) {
+            return Err(false);
+        }
+        let Some(row) = self.search.next_event() else { return Err(false) };
+        if !self.rote.can_write(&self.script) {
+            return Err(false);
+        }
+        let event = self.world.perform_plain::<true>(task, plain);
+        let event = event.expect("raddle bug: what was taken could not be given back");
+        row.write(event);
+        self.script.close(task, object, site);
+        self.quiet += 1;
+        self.steps += 1;
+        if self.analysis.plain_at_once(event, &self.world) { Ok(()) } else { Err(true) }
+    }
 }

@@ -167,6 +167,10 @@ impl Search for Odpor {
         true
     }
 
+    fn joins_sections(&self) -> bool {
+        !self.workers.iter().any(|worker| worker.path.intrudes())
+    }
+
     fn outlook(&self) -> Option<Outlook> {
         let mut sizes = Sizes::default();
         self.workers.iter().for_each(|worker| sizes.join(&worker.sizes));

@@ -2,7 +2,7 @@
 //! wrote all of it. Then that access alone tells whom the step meets.
 
 use super::clocks::{Lane, added, joined, with};
-use super::growth::NOTHING;
+use super::growth::{NOTHING, closes};
 use super::{Earlier, Path, Stop, covers};
 use core::num::NonZeroU32;
 use raddle_model::trace::Picked;
@@ -47,14 +47,27 @@ impl Habit {
     }
 }
 
-/// The first of these points and all that happened up to the next one, if that is one event. What is done on the way to a
-/// point is left to the general way.
+/// A point and what happened there.
+struct Point<'a> {
+    picked: &'a Picked,
+    event: &'a Event,
+    closed: bool,
+}
+
+/// The first of these points, if one event is all that happened up to the next one, or one more that gives back what that has
+/// taken. What else is done on the way to a point is left to the general way.
 #[inline(always)]
-fn first_of<'a>(picks: &'a [Picked], events: &'a [Event]) -> Option<(&'a Picked, &'a Event)> {
+fn first_of<'a>(picks: &'a [Picked], events: &'a [Event]) -> Option<Point<'a>> {
     let (picked, rest) = picks.split_first()?;
     let begin = picked.event as usize;
     let end = rest.first().map_or(events.len(), |next| next.event as usize);
-    if end == begin + 1 { Some((picked, events.get(begin)?)) } else { None }
+    let events = events.get(begin..end)?;
+    let closed = closes(events);
+    if events.len() == 1 + usize::from(closed) {
+        Some(Point { picked, event: &events[0], closed })
+    } else {
+        None
+    }
 }
 
 /// Lists the steps from `first` on up to `end`: mostly one, or many.
@@ -82,7 +95,7 @@ impl Path {
         let choices_at = self.choices.len() as u32;
         let Path { stops, clocks, by_task, by_object, habits, .. } = self;
         let mut picks = trace.log.picks.get(number - 1..).unwrap_or_default();
-        while let Some((mut picked, mut event)) = first_of(picks, &trace.events) {
+        while let Some(Point { mut picked, mut event, mut closed }) = first_of(picks, &trace.events) {
             let (task, object) = (event.task, event.op.object);
             let (own, habits) = (&mut by_task[task.index()], &habits[task.index()]);
             let mut index = own.len();
@@ -120,20 +133,21 @@ impl Path {
                     rival,
                     place,
                     covers: habit.covers,
+                    closed,
                     called: habit.called,
                     past: 0,
                 });
                 (before, rival) = (number, Earlier::NONE);
                 number += 1;
                 picks = &picks[1..];
-                let next = first_of(picks, &trace.events).filter(|(_, event)| event.task == task);
-                let Some(next) = next.filter(|(_, event)| event.op.object == object && habit.covers) else {
+                let next = first_of(picks, &trace.events).filter(|next| next.event.task == task);
+                let Some(next) = next.filter(|next| next.event.op.object == object && habit.covers) else {
                     break;
                 };
-                let Some(again) = habits.get(index + 1).filter(|habit| habit.is_alone(&next.1.op)) else {
+                let Some(again) = habits.get(index + 1).filter(|habit| habit.is_alone(&next.event.op)) else {
                     break;
                 };
-                (picked, event, habit) = (next.0, next.1, again);
+                (picked, event, closed, habit) = (next.picked, next.event, next.closed, again);
                 index += 1;
                 clock = added(&clock, &one);
                 place += 1;
@@ -197,19 +211,29 @@ mod tests {
     }
 
     fn trace(events: &[Event], names: u64) -> Trace {
-        let mut trace = Trace { events: events.to_vec(), names: (0..names).collect(), ..Trace::default() };
-        let picked = |event| Picked { event, objects: 3, enabled: (0..2).map(TaskId).collect() };
-        trace.log.picks = (0..events.len() as u32).map(picked).collect();
+        let mut trace = Trace { names: (0..names).collect(), ..Trace::default() };
+        for event in events {
+            let (number, enabled) = (trace.events.len() as u32, (0..2).map(TaskId).collect());
+            trace.log.picks.push(Picked { event: number, objects: 3, enabled });
+            trace.events.push(*event);
+            // Some give back what they have taken.
+            if event.op.kind == Kind::Lock && event.op.site == SiteId(1) {
+                trace.events.push(Event { op: Op { kind: Kind::Unlock, ..event.op }, ..*event });
+            }
+        }
         trace
     }
 
-    fn steps(path: &Path) -> Vec<(&Op, [u32; 5], bool, &[u32])> {
+    /// What is known of a step, and its clock.
+    type Known<'a> = (&'a Op, [u32; 5], [bool; 2], &'a [u32]);
+
+    fn steps(path: &Path) -> Vec<Known<'_>> {
         let stop = |number: usize| {
             let stop = &path.stops[number];
-            let Stop { op, index, before, rival, place, task, covers, .. } = stop;
+            let Stop { op, index, before, rival, place, task, covers, closed, .. } = stop;
             let clock = path.clock(number);
             let known = clock.iter().rposition(|&steps| steps > 0).map_or(0, |last| last + 1);
-            (op, [*index, before.0, rival.0, *place, task.0], *covers, &clock[..known])
+            (op, [*index, before.0, rival.0, *place, task.0], [*covers, *closed], &clock[..known])
         };
         (0..path.stops.len()).map(stop).collect()
     }
@@ -246,8 +270,11 @@ mod tests {
         }
         let mutex = pending.op.object;
         let mut all = path.by_object[mutex.index()].all.iter();
-        let last = all.rfind(|&&step| step != later && (step < later || !path.ordered(later, step)));
-        let held = last.is_some_and(|&step| path.stops[step].op.kind == Kind::Lock);
+        let moves = |step: usize| matches!(path.stops[step].op.kind, Kind::Lock | Kind::Unlock | Kind::Wait);
+        let last =
+            all.rfind(|&&step| step != later && (step < later || !path.ordered(later, step)) && moves(step));
+        let takes = |stop: &Stop| stop.op.kind == Kind::Lock && stop.op.site == SiteId(0);
+        let held = last.is_some_and(|&step| takes(&path.stops[step]));
         assert_eq!(path.is_held_without(later, mutex), held);
     }
 

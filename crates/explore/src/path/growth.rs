@@ -3,8 +3,9 @@
 use super::accesses::{self, Accesses};
 use super::{Earlier, Path, Stop, covers, hides};
 use crate::odpor::STABLE;
+use raddle_model::objects::State;
 use raddle_model::trace::{Log, Picked};
-use raddle_model::{Event, Kind, ObjectId, Op, Outcome, SiteId, TaskId, Trace, hash};
+use raddle_model::{Event, Kind, Mode, ObjectId, Op, Outcome, SiteId, TaskId, Trace, hash};
 
 /// Stands for what main does before its first scheduling point.
 pub(super) const NOTHING: Event = Event {
@@ -83,7 +84,8 @@ impl Path {
                 (Some(first), Some(picked)) => (first, picked.objects),
                 (_, picked) => (&NOTHING, picked.map_or(0, |picked| picked.objects)),
             };
-            self.push(first, objects, choices_at);
+            self.push(first, objects, choices_at, closes(events));
+            self.intrudes |= intrudes(&first.op, trace);
             for event in events {
                 if let Event { outcome: Outcome::Spawned(child), .. } = event {
                     self.births[child.index()] = number;
@@ -160,7 +162,7 @@ impl Path {
 
     /// Appends a step, whose place in the partial order is found out here.
     #[inline(never)]
-    fn push(&mut self, event: &Event, objects: u32, choices_at: usize) {
+    fn push(&mut self, event: &Event, objects: u32, choices_at: usize, closed: bool) {
         let Event { task, ref op, outcome, .. } = *event;
         if op.is_wide() {
             self.know_memory();
@@ -203,6 +205,7 @@ impl Path {
             rival: Earlier::new(latest.rival),
             place,
             covers: covers(op),
+            closed,
             called: called.filter(|_| plain),
             past,
         });
@@ -336,6 +339,29 @@ impl Early {
         };
         Early { pick, objects }
     }
+}
+
+/// Whether a step that begins with these events gives back what it has taken, as nothing but the first thing that it does
+/// after that can be.
+#[inline(always)]
+pub(crate) fn closes(events: &[Event]) -> bool {
+    events.get(1).is_some_and(|second| second.op.kind == Kind::Unlock)
+}
+
+/// Whether an operation can be done while another task holds a mutex, and conflicts with taking that. Whoever ends the process
+/// comes between all that the others have not done yet.
+fn intrudes(op: &Op, trace: &Trace) -> bool {
+    if op.kind == Kind::End {
+        return !trace.pending.is_empty();
+    }
+    let mutex = |object: ObjectId| matches!(trace.log.objects.get(object.index()), Some(State::Mutex(_)));
+    let waits = match op.kind {
+        Kind::Lock => op.mode == Mode::Block,
+        // The holder's own, or not before it is free.
+        Kind::Unlock | Kind::Wait | Kind::Wake => true,
+        _ => false,
+    };
+    !waits && (mutex(op.object) || mutex(op.second))
 }
 
 /// Calls `each` with the objects of an operation, each once.

@@ -6,5 +6,6 @@ mod common;
 mod counts;
 mod hapset;
 mod journals;
+mod sections;
 mod special;
 mod workers;

@@ -146,6 +146,14 @@ fn a_process_that_is_ended_in_the_middle() {
     }
 }
 
+/// The same for one who waits for a mutex that nobody has taken yet.
+#[test]
+fn a_process_that_is_ended_before_a_mutex_is_taken() {
+    let detached = vec![Lock(0, How::Block, 0), Unlock(0)];
+    let program = Program { objects: vec![Object::Mutex], tasks: vec![vec![Spawn(1)], detached] };
+    assert_eq!(check(&program, &everywhere()), ends(&["Finished"]));
+}
+
 /// A task that fails stops; the others run on, so that what they could have done is not lost.
 #[test]
 fn a_failed_assertion_ends_only_its_task() {

@@ -22,6 +22,7 @@ use config::Config;
 use raddle_explore::campaign::{self, Limits};
 use raddle_explore::explorer::explorer;
 use raddle_explore::hapset::{self, Known};
+use raddle_model::plan::Steps;
 use raddle_model::{Plan, PointSet, SpinMode, Tail, TimeMode};
 use raddle_policy::Strategy;
 use std::path::PathBuf;
@@ -265,7 +266,7 @@ fn explore(config: &Config, body: Body) -> Result<Report, Error> {
             let known = saved.as_ref().map_or_else(Known::default, hapsets::known);
             Box::new(hapset::explorer(training, bound, known, config.plan()))
         }
-        other => explorer(other, config.plan()),
+        other => explorer(other, config.search_plan()),
     };
     let resumed = match &config.journal {
         Some(file) => journal::keep(config, file, &mut *explorer, &mut target)?,
@@ -327,5 +328,11 @@ impl Config {
             steps_max: self.steps_max,
             ..Plan::new(self.seed, Tail::Random)
         }
+    }
+
+    /// The same for an explorer that may find its own steps.
+    fn search_plan(&self) -> Plan {
+        let steps = Steps { sections: true, ..Steps::default() };
+        Plan { tail: Tail::Steps(steps), ..self.plan() }
     }
 }

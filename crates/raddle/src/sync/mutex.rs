@@ -92,15 +92,14 @@ impl<T: ?Sized> Mutex<T> {
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let site = here!();
         let Some(rt) = rt::current() else { return self.poison.wrap(self.lock_outside()) };
-        // Nothing is left to be found out where nobody panics, or has.
-        if rt.repeats()
-            && !self.held.load(Ordering::Relaxed)
-            && !self.poison.is_set()
-            && !std::thread::panicking()
-            && rt.goes_on_by_rote(Kind::Lock, &self.slot, site).is_some()
-        {
-            self.held_from(site);
-            return Ok(MutexGuard { lock: self, made: rt.mark().0 << BITS | BY_ROTE, not_send: PhantomData });
+        if rt.repeats() {
+            if rt.opens_by_rote(&self.slot, site, || self.is_plain()) {
+                self.held_from(site);
+                return Ok(self.guard_by_rote(rt, CLOSED));
+            }
+            if self.goes_on_by_rote(rt, site) {
+                return Ok(self.guard_by_rote(rt, BY_ROTE));
+            }
         }
         let object = self.object(rt, site);
         rt.arrive(Op::new(Kind::Lock, object, site));
@@ -109,6 +108,27 @@ impl<T: ?Sized> Mutex<T> {
             rt.give_up();
         }
         self.poison.wrap(self.guard(rt.mark()))
+    }
+
+    /// Whether nothing is to be found out where the run is led: nobody panics, or has.
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        !self.held.load(Ordering::Relaxed) && !self.poison.is_set() && !std::thread::panicking()
+    }
+
+    /// Whether it is taken by rote.
+    #[inline(never)]
+    fn goes_on_by_rote(&self, rt: Rt, site: SiteId) -> bool {
+        let goes_on = self.is_plain() && rt.goes_on_by_rote(Kind::Lock, &self.slot, site).is_some();
+        if goes_on {
+            self.held_from(site);
+        }
+        goes_on
+    }
+
+    #[inline(always)]
+    fn guard_by_rote(&self, rt: Rt, how: u64) -> MutexGuard<'_, T> {
+        MutexGuard { lock: self, made: rt.mark().0 << BITS | how, not_send: PhantomData }
     }
 
     /// The engine has let the task have it. False if a guard exists all the same: the run is over.
@@ -260,7 +280,9 @@ pub struct MutexGuard<'a, T: ?Sized + 'a> {
 /// What a guard knows besides its mark.
 const PANICKING: u64 = 1;
 const BY_ROTE: u64 = 2;
-const BITS: u32 = 2;
+/// By rote, and it is given back before anything else is done.
+const CLOSED: u64 = 4;
+const BITS: u32 = 3;
 
 /// No run's mark: for guards made outside.
 const OUTSIDE: Mark = Mark(0);
@@ -367,6 +389,20 @@ fn give_back<T: ?Sized>(lock: &Mutex<T>, made: u64) {
     rt.arrive(Op::new(Kind::Unlock, object, site));
 }
 
+/// Gives a mutex back that was taken by rote: mostly it is given back so.
+#[inline(never)]
+fn give_back_led<T: ?Sized>(lock: &Mutex<T>, made: u64) {
+    if let Some(rt) = rt::current()
+        && made & BY_ROTE != 0
+        && rt.mark().0 == made >> BITS
+        && !std::thread::panicking()
+        && rt.goes_on_by_rote(Kind::Unlock, &lock.slot, lock.taken_at()).is_some()
+    {
+        return lock.held.store(false, Ordering::Relaxed);
+    }
+    give_back(lock, made);
+}
+
 impl<T: ?Sized> Deref for MutexGuard<'_, T> {
     type Target = T;
     #[inline]
@@ -387,16 +423,18 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        // What was taken by rote is mostly given back so.
-        if self.made & BY_ROTE != 0
+        if self.made & (CLOSED | BY_ROTE) == 0 {
+            return give_back(self.lock, self.made);
+        }
+        if self.made & CLOSED != 0
             && let Some(rt) = rt::current()
             && rt.mark().0 == self.made >> BITS
             && !std::thread::panicking()
-            && rt.goes_on_by_rote(Kind::Unlock, &self.lock.slot, self.lock.taken_at()).is_some()
+            && rt.gives_back_by_rote()
         {
             return self.lock.held.store(false, Ordering::Relaxed);
         }
-        give_back(self.lock, self.made);
+        give_back_led(self.lock, self.made);
     }
 }
 

@@ -75,18 +75,52 @@ enum Tail {
         switches: Vec<([u8; 8], u32, [u8; 8])>,
         choices: Vec<u32>,
     },
-    Steps {
-        /// Name of the task, choices.
-        steps: Vec<([u8; 8], Vec<u32>)>,
-        sleep: Vec<[u8; 8]>,
-        run_on: bool,
-        timeouts_max: u32,
-        random: bool,
-    },
+    Steps(StepList),
     Noise {
         one_in: u32,
         strength: u32,
     },
+    /// Steps, of which one that takes a mutex may give it back, too.
+    Sections(StepList),
+}
+
+/// The steps of a search.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct StepList {
+    /// Name of the task, choices.
+    steps: Vec<([u8; 8], Vec<u32>)>,
+    sleep: Vec<[u8; 8]>,
+    run_on: bool,
+    timeouts_max: u32,
+    random: bool,
+}
+
+impl From<&Steps> for StepList {
+    fn from(steps: &Steps) -> StepList {
+        let Steps { steps, sleep, run_on, timeouts_max, random, sections: _ } = steps;
+        StepList {
+            steps: steps.iter().map(|step| (step.task.to_le_bytes(), step.choices.clone())).collect(),
+            sleep: sleep.iter().map(|name| name.to_le_bytes()).collect(),
+            run_on: *run_on,
+            timeouts_max: *timeouts_max,
+            random: *random,
+        }
+    }
+}
+
+impl StepList {
+    fn steps(self, sections: bool) -> Steps {
+        let StepList { steps, sleep, run_on, timeouts_max, random } = self;
+        let step = |(task, choices)| Step { task: u64::from_le_bytes(task), choices };
+        Steps {
+            steps: Arc::new(steps.into_iter().map(step).collect()),
+            sleep: sleep.into_iter().map(u64::from_le_bytes).collect(),
+            run_on,
+            timeouts_max,
+            random,
+            sections,
+        }
+    }
 }
 
 /// An access that conflicts with one of another task.
@@ -151,13 +185,8 @@ impl From<&raddle_model::Tail> for Tail {
                     .collect(),
                 choices: choices.clone(),
             },
-            Model::Steps(Steps { steps, sleep, run_on, timeouts_max, random }) => Tail::Steps {
-                steps: steps.iter().map(|step| (step.task.to_le_bytes(), step.choices.clone())).collect(),
-                sleep: sleep.iter().map(|name| name.to_le_bytes()).collect(),
-                run_on: *run_on,
-                timeouts_max: *timeouts_max,
-                random: *random,
-            },
+            Model::Steps(steps) if steps.sections => Tail::Sections(StepList::from(steps)),
+            Model::Steps(steps) => Tail::Steps(StepList::from(steps)),
         }
     }
 }
@@ -192,16 +221,8 @@ impl From<Tail> for raddle_model::Tail {
                 };
                 Model::Wishes(Wishes { switches: switches.into_iter().map(switch).collect(), choices })
             }
-            Tail::Steps { steps, sleep, run_on, timeouts_max, random } => {
-                let step = |(task, choices)| Step { task: u64::from_le_bytes(task), choices };
-                Model::Steps(Steps {
-                    steps: Arc::new(steps.into_iter().map(step).collect()),
-                    sleep: sleep.into_iter().map(u64::from_le_bytes).collect(),
-                    run_on,
-                    timeouts_max,
-                    random,
-                })
-            }
+            Tail::Steps(list) => Model::Steps(list.steps(false)),
+            Tail::Sections(list) => Model::Steps(list.steps(true)),
         }
     }
 }

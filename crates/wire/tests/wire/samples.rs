@@ -84,21 +84,25 @@ pub(crate) fn tails() -> Vec<(&'static str, Tail)> {
                 choices: vec![2, 0],
             }),
         ),
-        (
-            "steps",
-            Tail::Steps(Steps {
-                steps: Arc::new(vec![
-                    Step::default(),
-                    Step { task: 0x1122_3344_5566_7788, choices: vec![1, 0] },
-                    Step { task: 7, choices: vec![] },
-                ]),
-                sleep: vec![0x99],
-                run_on: true,
-                timeouts_max: 1,
-                random: false,
-            }),
-        ),
+        ("steps", Tail::Steps(steps())),
+        ("sections", Tail::Steps(Steps { sections: true, ..steps() })),
     ]
+}
+
+fn steps() -> Steps {
+    let steps = vec![
+        Step::default(),
+        Step { task: 0x1122_3344_5566_7788, choices: vec![1, 0] },
+        Step { task: 7, choices: vec![] },
+    ];
+    Steps {
+        steps: Arc::new(steps),
+        sleep: vec![0x99],
+        run_on: true,
+        timeouts_max: 1,
+        random: false,
+        sections: false,
+    }
 }
 
 fn place(line: u32, function: &str) -> Place {

@@ -26,6 +26,25 @@ impl Rt {
         Some(ObjectId(object as u32))
     }
 
+    /// The same for a mutex that is given back before anything else is done ([`Rt::gives_back_by_rote`]), if it `can` be had.
+    #[inline(always)]
+    pub(crate) fn opens_by_rote(self, slot: &Slot, site: SiteId, can: impl FnOnce() -> bool) -> bool {
+        // SAFETY: as in `with`, of which this is a part that must not be called out of line.
+        let run = unsafe { &mut *self.0 };
+        match run.engine.repeat_open(slot.id_or_more(run.stamp), site, can) {
+            Some(lines) => run.heart.repeats(lines),
+            None => return false,
+        }
+        true
+    }
+
+    /// Whether the task gives back now what it has taken so, and did so before.
+    #[inline(always)]
+    pub(crate) fn gives_back_by_rote(self) -> bool {
+        // SAFETY: as in `with`, of which this is a part that must not be called out of line.
+        unsafe { (*self.0).engine.repeat_close() }
+    }
+
     /// A point of a run that is led by the one before it.
     #[inline(always)]
     fn go_by_rote(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
@@ -71,6 +90,9 @@ impl Rt {
     #[inline(never)]
     fn go_on_by_itself(self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
         self.with(|run| run.find_calls());
+        if kind == Kind::Unlock {
+            return self.give_with_care(order, object, site);
+        }
         self.arrive_plainly::<SEARCHED>(plain(kind, order, object, site))
     }
 
@@ -85,8 +107,26 @@ impl Rt {
     }
 
     pub(super) fn give_in_search(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        // SAFETY: as in `with`, of which this is a part that must not be called out of line.
+        let run = unsafe { &mut *self.0 };
+        let plain = Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site };
+        match run.engine.close_at_once(run.running, plain) {
+            Ok(()) => Way::NONE,
+            Err(true) => run.go_on_told(plain.kind, order, object, site),
+            Err(false) => self.give_with_care(order, object, site),
+        }
+    }
+
+    /// The same where it is a point, or has to be looked at more closely.
+    #[inline(never)]
+    fn give_with_care(self, order: Order, object: ObjectId, site: SiteId) -> Way {
+        let plain = Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site };
+        if self.with(|run| run.engine.closes_section(plain.kind, object)) {
+            self.with(|run| run.engine.close_section(run.running, plain));
+            return Way::NONE;
+        }
         // Where it is no point nothing is written down.
-        self.go_on_in_search(Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site })
+        self.go_on_in_search(plain)
     }
 
     #[inline(always)]
