@@ -31,7 +31,7 @@ impl Rt {
 impl Run {
     /// A task that has given something back where that was not told.
     #[inline(never)]
-    fn give_told(&mut self, order: Order, object: ObjectId, site: SiteId) {
+    pub(super) fn give_told(&mut self, order: Order, object: ObjectId, site: SiteId) {
         self.engine.tell(self.running, plain(Kind::Unlock, order, object, site));
     }
 }

@@ -112,7 +112,10 @@ impl Rt {
         let plain = Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site };
         match run.engine.close_at_once(run.running, plain) {
             Ok(()) => Way::NONE,
-            Err(true) => run.go_on_told(plain.kind, order, object, site),
+            Err(true) => {
+                run.give_told(order, object, site);
+                Way::NONE
+            }
             Err(false) => self.give_with_care(order, object, site),
         }
     }
