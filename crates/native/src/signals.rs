@@ -89,6 +89,16 @@ pub(crate) fn wake_every(milliseconds: u32) {
     }
 }
 
+/// Whether nothing is done when a child of this process ends, but that somebody can wait for it.
+pub(crate) fn leaves_children() -> bool {
+    const CHILD: usize = 17;
+    let mut action = Action { handler: 0, flags: 0, restorer: 0, mask: 0 };
+    // SAFETY: as above.
+    unsafe { sys::call(nr::SIGACTION, [CHILD, 0, (&raw mut action) as usize, 8, 0, 0]) };
+    const NOT_WAITED_FOR: usize = 2;
+    action.handler == 0 && action.flags & NOT_WAITED_FOR == 0
+}
+
 /// In a copy, which has inherited the handler and not the timer.
 pub(crate) fn sleep_again() {
     let action = Action { handler: 0, flags: 0, restorer: 0, mask: 0 };

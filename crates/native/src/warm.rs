@@ -19,7 +19,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Most stretches and pages of code that are looked at, the first in the order of the modules.
 const RANGES_MAX: usize = 96;
-const PAGES_MAX: usize = 16384;
+const PAGES_MAX: usize = 8192;
 
 /// The first copy that is watched. Less are not worth it.
 const WATCHED_FROM: u64 = 16;
@@ -114,12 +114,20 @@ fn is_up(shared: &Shared) -> bool {
 
 /// The code of all modules: where its pages are, one stretch after the other. Code here is all that is not to be written.
 struct Code {
-    ranges: [(usize, usize); RANGES_MAX],
+    all: [Stretch; RANGES_MAX],
     count: usize,
 }
 
+#[derive(Clone, Copy)]
+struct Stretch {
+    start: usize,
+    end: usize,
+    /// As `mprotect` is told it.
+    access: usize,
+}
+
 impl Code {
-    const NONE: Code = Code { ranges: [(0, 0); RANGES_MAX], count: 0 };
+    const NONE: Code = Code { all: [Stretch { start: 0, end: 0, access: 0 }; RANGES_MAX], count: 0 };
 
     fn find() -> Code {
         let (mut code, mut pages) = (Code::NONE, 0);
@@ -129,8 +137,7 @@ impl Code {
             let here = (end - start) / PAGE;
             if !segment.is_writable() && code.count < RANGES_MAX && pages + here <= PAGES_MAX {
                 let access = READ | if segment.is_executable() { EXECUTE } else { 0 };
-                // A stretch begins at a page, so that its address has room for who may do what there.
-                code.ranges[code.count] = (start | access, end);
+                code.all[code.count] = Stretch { start, end, access };
                 code.count += 1;
                 pages += here;
             }
@@ -138,11 +145,10 @@ impl Code {
         code
     }
 
-    /// Each stretch: the number of its first page, where it is, and who may do what there.
+    /// Each stretch: the number of its first page, where it is, and what may be done there.
     fn each(&self, mut each: impl FnMut(usize, Range<usize>, usize)) {
         let mut first = 0;
-        for &(start, end) in &self.ranges[..self.count] {
-            let (start, access) = (start / PAGE * PAGE, start % PAGE);
+        for &Stretch { start, end, access } in &self.all[..self.count] {
             each(first, start..end, access);
             first += (end - start) / PAGE;
         }

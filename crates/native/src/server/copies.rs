@@ -248,10 +248,21 @@ pub(super) fn output_hash() -> i32 {
     hash as i32
 }
 
+/// Waits for a copy to end, however long that takes. Says how it ended.
+pub(super) fn wait_for(child: isize) -> i32 {
+    let mut status = 0i32;
+    // SAFETY: the status lives until the call returns.
+    while unsafe { sys::call(nr::WAIT4, [child as usize, (&raw mut status) as usize, 0, 0, 0, 0]) }
+        == INTERRUPTED
+    {}
+    status
+}
+
+const INTERRUPTED: isize = -4;
+
 /// Waits for a copy to end, and ends it if it shows no sign of life for too long. A run that may have been disturbed
 /// may do anything, for ever; it is done again, so little is lost if it is ended early.
 fn wait(child: isize, hang_ms: u32, shared: &Shared) -> (i32, bool) {
-    const INTERRUPTED: isize = -4;
     let (mut status, mut beats, mut silent, mut hangs) = (0i32, u64::MAX, 0, false);
     let mut doubted = None;
     // SAFETY: the status lives until the call returns.

@@ -15,7 +15,8 @@ use super::shared::{self, Shared};
 use super::{CAPTURED, CHECKED, CHECKPOINTS_ALWAYS, CHECKPOINTS_OFF, FROM_MAIN, Request, THREADS};
 use super::{has_mail, processor, reply, request, socket};
 use crate::reset::guard;
-use crate::sys::{self, nr};
+use crate::signals;
+use crate::sys;
 use crate::warm;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -106,8 +107,9 @@ pub(super) fn some(request: &Request, number: u64, outbox: &mut Outbox) -> Optio
 pub(super) fn first_choice() -> Option<u64> {
     let invitation = invited().take()?;
     let marks = Marks::now();
-    // What is written already a copy could write over, for all others.
-    let stays = resets::is_any() && guard::can_be_left() && !marks.has_output();
+    // What is written already a copy could write over, for all others; and of the end of a copy the program is not to hear.
+    let quiet = guard::can_be_left() && !marks.has_output() && signals::leaves_children();
+    let stays = resets::is_any() && quiet;
     guard::end_watching();
     if !stays {
         return None;
@@ -135,9 +137,7 @@ fn stay(Invitation { flags, last, seed }: Invitation, marks: Marks, shared: &Sha
             return Some(Rng::seed_of_run(seed, number));
         };
         shared.copy.store(child as u32, Ordering::Release);
-        let mut status = 0i32;
-        // SAFETY: the status lives until the call returns.
-        while unsafe { sys::call(nr::WAIT4, [child as usize, (&raw mut status) as usize, 0, 0, 0, 0]) } < 0 {}
+        let status = copies::wait_for(child);
         shared.copy.store(0, Ordering::Release);
         copies::end_group(child, shared);
         let hangs = shared.hung.swap(0, Ordering::Relaxed) != 0;
