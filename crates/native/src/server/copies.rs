@@ -273,8 +273,9 @@ fn wait(child: isize, hang_ms: u32, shared: &Shared) -> (i32, bool) {
         // The controller may be slow to listen, and to ask: that is no hang.
         silent = if now == beats && !shared.is_talking() { silent + SLICE_MS } else { 0 };
         beats = now;
-        // A run with a process of its own is watched by the one who made that.
-        let patience = if shared.alone.load(Ordering::Relaxed) != 0 && !crate::reset::is_on() {
+        // A run with a process of its own is watched by the one who made that, unless that only waits (see `late`).
+        let waits = shared.copy.load(Ordering::Acquire) != 0;
+        let patience = if shared.alone.load(Ordering::Relaxed) != 0 && !waits && !crate::reset::is_on() {
             hang_ms * 2 + 1000
         } else {
             hang_ms
