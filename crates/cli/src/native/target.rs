@@ -241,7 +241,8 @@ impl NativeTarget {
         let callers = Callers::of(&mut recorded);
         let Recorded { trace, mut objects, tasks, places, .. } = recorded;
         for (id, module, offset) in places {
-            if let Some(object) = objects.iter_mut().find(|object| object.id == id) {
+            // They are told in the order of their numbers.
+            if let Some(object) = objects.get_mut(id.index()).filter(|object| object.id == id) {
                 let variable = self.variable(module, offset);
                 object.name = variable.map(|path| if object.noun == "cell" { path } else { own_part(path) });
             }
