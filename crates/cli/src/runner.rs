@@ -1,7 +1,7 @@
 //! Runs a recorded failure again: our own subjects in this process, tests in the executable that recorded them,
 //! native programs under a server of their own.
 
-use crate::native::found::{BEGINNING, EXPECT_EXIT};
+use crate::native::found::{self, BEGINNING, EXPECT_EXIT, HANG};
 use crate::native::{Backend, Beginning, Checkpoints, Isolation, NativeTarget, Program};
 use crate::problem::Problem;
 use raddle::tool::{self, LibraryTarget};
@@ -17,8 +17,8 @@ use std::time::{Duration, SystemTime};
 /// What our own subjects are called in failure files.
 pub(crate) const BODY_PREFIX: &str = "raddle-subjects/";
 
-/// Time without any operation after which a run in this process counts as hanging.
-const HANG: Duration = Duration::from_secs(5);
+/// Time without any operation after which a run counts as hanging, unless the file says another.
+const HANG_AFTER: Duration = Duration::from_secs(5);
 
 /// Lines of a test's output that are shown if it said nothing else.
 const TAIL_LINES: usize = 15;
@@ -62,9 +62,9 @@ impl Runner {
             }
         };
         if let Some(body) = body.strip_prefix(BODY_PREFIX).and_then(subject) {
-            return Ok(Runner::Here(LibraryTarget::new(Arc::new(body), HANG)));
+            return Ok(Runner::Here(LibraryTarget::new(Arc::new(body), HANG_AFTER)));
         }
-        let executable = found(Path::new(executable)).ok_or_else(|| {
+        let executable = newest(Path::new(executable)).ok_or_else(|| {
             let package = if package.is_empty() { String::new() } else { format!(" -p {package}") };
             Problem::new(
                 format!("the test executable is gone: {executable}"),
@@ -86,7 +86,10 @@ impl Runner {
     pub(crate) fn replay(&mut self, file: &FailureFile, path: &Path) -> Result<Option<FailureFile>, Problem> {
         match self {
             Runner::Here(target) => Ok(tool::again(target, file)?),
-            Runner::Native(target) => Ok(tool::again(&mut **target, file)?),
+            Runner::Native(target) => {
+                let again = tool::again(&mut **target, file)?;
+                Ok(again.map(|again| retold(target, again)))
+            }
             Runner::Test(test) => test.run(Task::Replay, path),
         }
     }
@@ -95,13 +98,23 @@ impl Runner {
     pub(crate) fn minimize(&mut self, file: &FailureFile, path: &Path) -> Result<FailureFile, Problem> {
         match self {
             Runner::Here(target) => Ok(tool::smaller(target, file)?.file),
-            Runner::Native(target) => Ok(tool::smaller(&mut **target, file)?.file),
+            Runner::Native(target) => {
+                let smaller = tool::smaller(&mut **target, file)?;
+                Ok(retold(target, smaller.file))
+            }
             Runner::Test(test) => {
                 let again = test.run(Task::Minimize, path)?;
                 again.ok_or_else(|| Problem::new("the recorded run does not fail any more", "check again"))
             }
         }
     }
+}
+
+/// By the program's own places.
+fn retold(target: &NativeTarget, mut file: FailureFile) -> FailureFile {
+    let fingerprint = file.trace.schedule.fingerprint;
+    found::retell(target, fingerprint, &mut file);
+    file
 }
 
 /// A native program with the arguments and the input that it had.
@@ -120,10 +133,13 @@ fn native(
             "build it again with `raddle cc`",
         ));
     }
-    let expected = env.iter().find(|(name, _)| name == EXPECT_EXIT);
-    let expected = expected.and_then(|(_, code)| std::str::from_utf8(code).ok()?.parse().ok());
-    let beginning = env.iter().find(|(name, _)| name == BEGINNING);
-    let beginning = match beginning.and_then(|(_, function)| std::str::from_utf8(function).ok()) {
+    let said = |what: &[u8]| {
+        let (_, value) = env.iter().find(|(name, _)| name == what)?;
+        std::str::from_utf8(value).ok()
+    };
+    let expected = said(EXPECT_EXIT).and_then(|code| code.parse().ok());
+    let hang = said(HANG).and_then(|ms| ms.parse().ok()).map_or(HANG_AFTER, Duration::from_millis);
+    let beginning = match said(BEGINNING) {
         Some(function) => Beginning::at(&path, function)?,
         None => Beginning::Process,
     };
@@ -131,7 +147,7 @@ fn native(
         path,
         arguments: argv.iter().skip(1).map(|argument| word(argument)).collect(),
         stdin: stdin.to_vec(),
-        hang: HANG,
+        hang,
         beginning,
         isolation: Isolation::Fork,
         backend: backend.choose()?,
@@ -142,7 +158,7 @@ fn native(
 }
 
 /// The executable, or the newest of the same name with another hash: cargo changes that with the settings.
-fn found(executable: &Path) -> Option<PathBuf> {
+fn newest(executable: &Path) -> Option<PathBuf> {
     if executable.is_file() {
         return Some(executable.to_owned());
     }

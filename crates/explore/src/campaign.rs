@@ -417,11 +417,15 @@ fn confirm(suspect: Suspect, plan: Plan, run: Run) -> Found {
         _ if race => Some(original.clone()).filter(|original| shows(&run, original)),
         _ => None,
     };
-    let same = again.filter(|again| again.identity() == original.identity());
+    // Of two runs that hang one may have been ended before it could say where.
+    let untold = |failure: &Failure| failure.kind == FailureKind::Hang && failure.tasks.is_empty();
+    let unsaid = untold(&original) || again.as_ref().is_some_and(untold);
+    let same = again
+        .filter(|again| again.identity() == original.identity() || unsaid && again.kind == original.kind);
     if let Some(failure) = same
-        && fingerprint.is_none_or(|fingerprint| run.digest.fingerprint == fingerprint)
+        && (unsaid || fingerprint.is_none_or(|fingerprint| run.digest.fingerprint == fingerprint))
     {
-        // Who hangs is given up without a schedule: only the plan leads there again.
+        // Who hangs may have no schedule: only the plan leads there again for sure.
         let hangs = failure.kind == FailureKind::Hang;
         let plan = if hangs { plan } else { plan.replaying(run.trace.schedule.clone()) };
         return Found { failure, original: None, plan, run, first_run };

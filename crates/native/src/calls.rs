@@ -111,6 +111,24 @@ pub fn arrival(site: SiteId) {
     });
 }
 
+/// What stands for an instruction as its site: sites are return addresses, which point behind it.
+pub(crate) fn after(pc: usize) -> usize {
+    pc + 1
+}
+
+/// The running task was interrupted at this address, wherever that is, by the signal that is being handled. If its
+/// stack is destroyed, this may end in another signal.
+pub(crate) fn interruption(pc: usize) {
+    let stack = Stack::unwound(SiteId::UNKNOWN);
+    let Some(own) = stack.addresses().iter().position(|&address| address == pc) else { return };
+    with(|run| {
+        let above = stack.addresses()[own + 1..].iter().take(CALLERS_MAX);
+        let callers = above.map(|&address| run.site(address)).collect();
+        let site = run.site(after(pc));
+        run.calls.arrivals.push(Call { task: run.running, site, callers });
+    });
+}
+
 /// The running task accesses memory at this site.
 #[cold]
 pub fn access(site: SiteId) {

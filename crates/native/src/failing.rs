@@ -1,7 +1,7 @@
 //! The program has failed: the run ends, or in a search the task.
 
-use crate::calls;
 use crate::run::{switch, with};
+use crate::{calls, signals};
 use alloc::string::String;
 use alloc::vec;
 use raddle_engine::Next;
@@ -9,8 +9,7 @@ use raddle_model::{Failure, FailureKind, SiteId};
 
 /// The program has failed. Ends the run, or in a search the task.
 pub fn fail(kind: FailureKind, message: String, site: SiteId) -> ! {
-    // After a crash nothing is sure, the stack least of all.
-    if kind != FailureKind::Crash && with(|run| run.calls.wanted) {
+    if with(|run| run.calls.wanted) {
         calls::arrival(site);
     }
     with(|run| {
@@ -20,12 +19,18 @@ pub fn fail(kind: FailureKind, message: String, site: SiteId) -> ! {
     stop()
 }
 
-/// The program has failed such that nothing of it can go on. Ends the run.
-pub fn crash(message: String, site: SiteId) -> ! {
-    with(|run| {
+/// The program was interrupted at this address, such that nothing of it can go on. Ends the run. The failure is known by
+/// the site, which is the same whenever the plan is.
+pub fn interrupt(kind: FailureKind, message: String, site: SiteId, pc: usize) -> ! {
+    let wanted = with(|run| {
         let tasks = vec![run.running];
-        run.engine.crash(Failure { kind: FailureKind::Crash, message, tasks, sites: vec![site] });
+        run.engine.crash(Failure { kind, message, tasks, sites: vec![site] });
+        run.calls.wanted
     });
+    // What must be told is told already: after a crash nothing is sure, the stack least of all.
+    if wanted {
+        signals::may_crash_again(|| calls::interruption(pc));
+    }
     crate::end::over()
 }
 

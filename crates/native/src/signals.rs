@@ -1,14 +1,20 @@
-//! Fatal signals: a crash is a failure like any other, with the place where it happened.
+//! Fatal signals: a crash is a failure like any other, with the place where it happened. And one that the server sends to
+//! a run that shows no sign of life, which says where it is and ends.
 
 use crate::run::{self, with};
 use crate::sys::{self, nr};
+use crate::{calls, failing, server};
 use alloc::format;
 use alloc::string::String;
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use raddle_model::FailureKind;
 
 const SEGV: i32 = 11;
 const FATAL: &[(i32, &str)] =
     &[(4, "SIGILL"), (5, "SIGTRAP"), (6, "SIGABRT"), (7, "SIGBUS"), (8, "SIGFPE"), (SEGV, "SIGSEGV")];
+
+/// Asks a run where it is. One of the two that libc keeps for itself: no program handles it, or leaves it waiting.
+pub(crate) const NUDGE: i32 = 33;
 
 /// The handler works on a stack of its own: the program's may be what has run out.
 const STACK: usize = 1 << 18;
@@ -50,16 +56,23 @@ pub fn watch_for_crashes() {
     STACK_BASE.store(sys::map(STACK, false), Ordering::Relaxed);
     use_alternate_stack();
     for &(signal, _) in FATAL {
-        handle(signal, crashed as *const () as usize);
+        // What comes while one is handled is known for that, see `crashed`.
+        const AGAIN: usize = 0x4000_0000;
+        handle_so(signal, crashed as *const () as usize, AGAIN);
     }
+    handle(NUDGE, nudged as *const () as usize);
 }
 
 /// Has a function of ours called for a signal, on the stack for that.
 pub(crate) fn handle(signal: i32, handler: usize) {
+    handle_so(signal, handler, 0);
+}
+
+fn handle_so(signal: i32, handler: usize, how: usize) {
     const SIGINFO: usize = 4;
     const ON_STACK: usize = 0x0800_0000;
     const RESTORER: usize = 0x0400_0000;
-    let flags = SIGINFO | ON_STACK | RESTORER;
+    let flags = SIGINFO | ON_STACK | RESTORER | how;
     let action = Action { handler, flags, restorer: sys::signal_return(), mask: 0 };
     // SAFETY: a structure of the kernel's layout that lives until the call returns.
     unsafe { sys::call(nr::SIGACTION, [signal as usize, (&raw const action) as usize, 0, 8, 0, 0]) };
@@ -101,24 +114,50 @@ pub(crate) fn leaves_children() -> bool {
 
 /// In a copy, which has inherited the handler and not the timer.
 pub(crate) fn sleep_again() {
+    leave_to_the_system(ALARM);
+}
+
+fn leave_to_the_system(signal: usize) {
     let action = Action { handler: 0, flags: 0, restorer: 0, mask: 0 };
     // SAFETY: as above.
-    unsafe { sys::call(nr::SIGACTION, [ALARM, (&raw const action) as usize, 0, 8, 0, 0]) };
+    unsafe { sys::call(nr::SIGACTION, [signal, (&raw const action) as usize, 0, 8, 0, 0]) };
 }
 
 /// Offsets in what the kernel hands to a handler.
 const FAULT_ADDRESS: usize = 16;
 const INSTRUCTION: usize = 40 + 16 * 8;
 
+/// How far an interrupted run has come. A program may write over this, too: then it is none of these.
+static STAGE: AtomicU32 = AtomicU32::new(CALM);
+const CALM: u32 = 0;
+/// It tells what has happened.
+const TELLS: u32 = 0x0074_656c;
+/// That is told, and what comes now may go wrong.
+const TRIES: u32 = 0x0074_7279;
+
+/// An interrupted run, which has been told of, does something that may crash. Then the run ends, and nothing else comes of it.
+pub(crate) fn may_crash_again(work: impl FnOnce()) {
+    STAGE.store(TRIES, Ordering::Relaxed);
+    work();
+    STAGE.store(TELLS, Ordering::Relaxed);
+}
+
 unsafe extern "C" fn crashed(signal: i32, info: *const u8, context: *const u8) {
+    match STAGE.load(Ordering::Relaxed) {
+        CALM => {}
+        TRIES => {
+            STAGE.store(TELLS, Ordering::Relaxed);
+            crate::end::over()
+        }
+        // Nothing can be told. The instruction is done once more, and ends the process.
+        _ => return leave_to_the_system(signal as usize),
+    }
     if !run::active() {
         sys::exit(128 + signal);
     }
-    crate::reset::interrupted();
-    // SAFETY: the kernel's structures, which live while the handler runs.
-    let (address, pc) = unsafe {
-        (info.add(FAULT_ADDRESS).cast::<usize>().read(), context.add(INSTRUCTION).cast::<usize>().read())
-    };
+    // SAFETY: the kernel's structure, which lives while the handler runs.
+    let address = unsafe { info.add(FAULT_ADDRESS).cast::<usize>().read() };
+    let pc = interrupted(context);
     let name = FATAL.iter().find(|(number, _)| *number == signal).map_or("a signal", |(_, name)| name);
     let (site, message) = with(|run| {
         let (bottom, top) = run.threads[run.running.index()].fiber.stack_range();
@@ -130,8 +169,31 @@ unsafe extern "C" fn crashed(signal: i32, info: *const u8, context: *const u8) {
             at if (bottom..top).contains(&at) => String::from(": its stack is full"),
             _ => String::from(": an address that it has no memory at"),
         };
-        // Sites are return addresses, which point behind the instruction.
-        (run.site(pc + 1), format!("{task} is ended by {name}{what}"))
+        (run.site(calls::after(pc)), format!("{task} is ended by {name}{what}"))
     });
-    crate::failing::crash(message, site)
+    failing::interrupt(FailureKind::Crash, message, site, pc)
+}
+
+/// The run shows no sign of life, and the server wants to know where it is. Whoever cannot say it now is ended.
+unsafe extern "C" fn nudged(_: i32, _: *const u8, context: *const u8) {
+    if STAGE.load(Ordering::Relaxed) != CALM || !run::active() {
+        return;
+    }
+    let pc = interrupted(context);
+    let (site, message) = with(|run| {
+        let world = run.engine.world();
+        let message =
+            format!("{} reaches no operation for {} ms", world.path(run.running), server::hang_ms());
+        // Where it is interrupted is chance, and what it has done last is not.
+        (world.task(run.running).op.site, message)
+    });
+    failing::interrupt(FailureKind::Hang, message, site, pc)
+}
+
+/// A run is interrupted. Says where.
+fn interrupted(context: *const u8) -> usize {
+    STAGE.store(TELLS, Ordering::Relaxed);
+    crate::reset::interrupted();
+    // SAFETY: the kernel's structure, which lives while the handler runs.
+    unsafe { context.add(INSTRUCTION).cast::<usize>().read() }
 }

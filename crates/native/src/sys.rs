@@ -21,8 +21,9 @@ global_asm!(
     "mov r9, [rcx + 40]",
     "syscall",
     "ret",
+    // In the very bytes by which unwinders know the frame of a signal, where they find nothing else.
     "raddle_signal_return:",
-    "mov eax, 15",
+    "mov rax, 15",
     "syscall",
     "ud2",
     // rdi: flags; rsi: stack; rdx: where its number is kept as long as it lives; rcx: thread pointer; r8: what the new

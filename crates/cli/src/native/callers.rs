@@ -3,7 +3,7 @@
 
 use super::NativeTarget;
 use raddle_explore::target::Target as _;
-use raddle_model::{Failure, Kind, ObjectInfo, Op, SiteId, TaskId, Trace};
+use raddle_model::{Failure, FailureKind, Kind, ObjectInfo, Op, SiteId, TaskId, Trace};
 use raddle_wire::report::{Call, Recorded};
 use std::collections::BTreeMap;
 
@@ -64,6 +64,12 @@ impl Callers {
             let count = used.entry(*site).or_default();
             *site = self.place_of(native, *site, *count, &waits);
             *count += 1;
+        }
+        if let (FailureKind::Hang, [task]) = (failure.kind, &failure.tasks[..])
+            && let Some(call) = self.arrivals.get(task).and_then(|calls| calls.last())
+        {
+            // The last that it told is where it was interrupted.
+            failure.sites = vec![own(native, call)];
         }
         for object in objects.iter_mut().filter(|object| !is_own(native, object.site)) {
             let first = trace.events.iter().find(|event| event.op.object == object.id);

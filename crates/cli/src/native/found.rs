@@ -6,7 +6,7 @@ use crate::problem::Problem;
 use raddle_explore::campaign::{self, Summary};
 use raddle_explore::explorer::Exhausted;
 use raddle_explore::target::{CycleFound, Target as _};
-use raddle_model::{Place, SiteId};
+use raddle_model::{FailureKind, SiteId};
 use raddle_wire::{FailureFile, Found, TOOL_VERSION, Target, failure};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
@@ -17,6 +17,9 @@ pub(crate) const EXPECT_EXIT: &[u8] = b"RADDLE_EXPECT_EXIT";
 
 /// The same for the function that control begins with.
 pub(crate) const BEGINNING: &[u8] = b"RADDLE_BEGINNING";
+
+/// The same for the milliseconds without any operation after which a run hangs.
+pub(crate) const HANG: &[u8] = b"RADDLE_HANG_MS";
 
 /// How it was looked for.
 pub(crate) struct Search<'a> {
@@ -39,31 +42,23 @@ pub(crate) fn target(target: &NativeTarget, build_id: Vec<u8>) -> Target {
     let beginning = program.beginning.function();
     let beginning = beginning.map(|name| (BEGINNING.to_vec(), name.as_bytes().to_vec()));
     let expected = target.expected_exit().map(|code| (EXPECT_EXIT.to_vec(), code.to_string().into_bytes()));
+    let hang = (HANG.to_vec(), program.hang.as_millis().to_string().into_bytes());
     Target::Native {
         path: path.as_os_str().as_bytes().to_vec(),
         build_id,
         argv: own.into_iter().chain(arguments).collect(),
         // The program gets the environment of whoever replays it: what is in it may be secret.
-        env: expected.into_iter().chain(beginning).collect(),
+        env: expected.into_iter().chain(beginning).chain([hang]).collect(),
         stdin: program.stdin.clone(),
     }
 }
 
 /// The file of a failure.
 pub(crate) fn file(native: &NativeTarget, search: &Search<'_>, found: campaign::Found) -> FailureFile {
-    let campaign::Found { mut failure, plan, mut run, first_run, .. } = found;
-    if let Some(callers) = native.callers(run.digest.fingerprint) {
-        callers.retell(native, &mut failure, &mut run.trace, &mut run.objects);
-    }
-    let events = run.trace.events.iter().map(|event| event.op.site);
-    let pending = run.trace.pending.iter().map(|(_, op)| op.site);
-    let objects = run.objects.iter().map(|object| object.site);
-    let others = failure.sites.iter().chain(&plan.points.accesses).copied();
-    let sites: BTreeSet<SiteId> = events.chain(pending).chain(objects).chain(others).collect();
-    let places: BTreeMap<SiteId, Place> = sites.into_iter().map(|site| (site, native.place(site))).collect();
+    let campaign::Found { mut failure, plan, run, first_run, .. } = found;
     // A run that could not tell has no tasks, and a failure may name only those that there are.
     failure.tasks.retain(|task| task.index() < run.trace.names.len());
-    FailureFile {
+    let mut file = FailureFile {
         tool: TOOL_VERSION.to_owned(),
         target: target(native, search.build_id.clone()),
         plan,
@@ -71,16 +66,36 @@ pub(crate) fn file(native: &NativeTarget, search: &Search<'_>, found: campaign::
         trace: run.trace,
         tasks: run.tasks,
         objects: run.objects,
-        places,
+        places: BTreeMap::new(),
         found: Found { strategy: search.strategy.to_owned(), seed: search.seed, run: first_run },
         memory_model: String::from("sc"),
+    };
+    retell(native, run.digest.fingerprint, &mut file);
+    file
+}
+
+/// A failure whose run was just recorded is told by the program's own places.
+pub(crate) fn retell(native: &NativeTarget, fingerprint: u128, file: &mut FailureFile) {
+    let FailureFile { plan, failure, trace, objects, places, .. } = file;
+    if let Some(callers) = native.callers(fingerprint) {
+        callers.retell(native, failure, trace, objects);
     }
+    let events = trace.events.iter().map(|event| event.op.site);
+    let pending = trace.pending.iter().map(|(_, op)| op.site);
+    let objects = objects.iter().map(|object| object.site);
+    let others = failure.sites.iter().chain(&plan.points.accesses).copied();
+    let sites: BTreeSet<SiteId> = events.chain(pending).chain(objects).chain(others).collect();
+    *places = sites.into_iter().map(|site| (site, native.place(site))).collect();
 }
 
 /// Writes a failure into the output directory. The same failure found again takes the same name.
 pub(crate) fn write(search: &Search<'_>, program: &Path, file: &FailureFile) -> Result<PathBuf, Problem> {
     // Two races of one run have the same partial order, and differ in their sites.
-    let sites = file.failure.identity().1;
+    // Where one that hangs was interrupted is chance.
+    let (kind, mut sites) = file.failure.identity();
+    if kind == FailureKind::Hang {
+        sites.clear();
+    }
     let sites = sites.iter().fold(0, |hash, site| raddle_model::hash::mix(hash, u64::from(site.0)));
     let hash = file.trace.schedule.fingerprint as u32 ^ sites as u32;
     let name = program.file_name().unwrap_or_default().to_string_lossy();

@@ -94,6 +94,9 @@ const START: Duration = Duration::from_secs(20);
 /// How long a run that is recorded may take even if the campaign is to end: it is about something that was found.
 const RECORD: Duration = Duration::from_secs(1);
 
+/// How much longer at the most if only the time is over: a run that hangs has to be waited for.
+const HANG_MAX: Duration = Duration::from_secs(10);
+
 /// How long any other run may take when the time is over: most end by themselves, and machines are busy.
 const GRACE: Duration = Duration::from_millis(250);
 
@@ -138,6 +141,8 @@ enum Patience {
     Endless,
     /// Until the campaign is to end, and until this moment in any case.
     UntilDue(Instant),
+    /// The same, and this much longer if nobody has asked us to end.
+    UntilAsked(Instant, Duration),
 }
 
 impl Patience {
@@ -145,6 +150,8 @@ impl Patience {
         match self {
             Patience::Endless => false,
             Patience::UntilDue(moment) => interrupt::is_due() && Instant::now() >= moment,
+            Patience::UntilAsked(moment, _) if interrupt::is_asked() => Instant::now() >= moment,
+            Patience::UntilAsked(moment, more) => Patience::UntilDue(moment + more).is_over(),
         }
     }
 }
@@ -325,7 +332,8 @@ impl Server {
     /// A run in full: what it tells, and what it has written. None if it is time to end before that, and it has had some.
     pub(super) fn record(&mut self, plan: &Plan) -> Result<Option<(Reply, Written)>, TargetError> {
         self.send(request::RECORD, plan::encode(plan), 0..1, Isolation::Fork.flags())?;
-        let Some(reply) = self.hear(Patience::UntilDue(Instant::now() + RECORD))? else { return Ok(None) };
+        let patience = Patience::UntilAsked(Instant::now() + RECORD, self.program.hang.min(HANG_MAX));
+        let Some(reply) = self.hear(patience)? else { return Ok(None) };
         let output = self.output();
         let done = self.receive()?;
         assert!(done.kind == reply::DONE, "raddle bug: one run was asked for and there is more");

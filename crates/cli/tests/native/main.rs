@@ -10,6 +10,7 @@ mod checkpoints;
 mod classes;
 mod determinism;
 mod hapsets;
+mod interrupted;
 mod isolation;
 mod late;
 mod left;

@@ -260,18 +260,27 @@ pub(super) fn wait_for(child: isize) -> i32 {
 
 const INTERRUPTED: isize = -4;
 
-/// Waits for a copy to end, and ends it if it shows no sign of life for too long. A run that may have been disturbed
-/// may do anything, for ever; it is done again, so little is lost if it is ended early.
+/// How long a run that hangs may take to say where it is.
+const ANSWER_MS: u32 = 1000;
+
+/// Waits for a copy to end. If it shows no sign of life for too long it is asked where it is, and ended if it does not
+/// say so. A run that may have been disturbed may do anything, for ever; it is done again, so little is lost if it is ended
+/// early.
 fn wait(child: isize, hang_ms: u32, shared: &Shared) -> (i32, bool) {
     let (mut status, mut beats, mut silent, mut hangs) = (0i32, u64::MAX, 0, false);
-    let mut doubted = None;
+    let (mut doubted, mut asked) = (None, false);
+    shared.hang_ms.store(hang_ms, Ordering::Relaxed);
     // SAFETY: the status lives until the call returns.
     while unsafe { sys::call(nr::WAIT4, [child as usize, (&raw mut status) as usize, 0, 0, 0, 0]) }
         == INTERRUPTED
     {
         let now = shared.beats.load(Ordering::Relaxed);
         // The controller may be slow to listen, and to ask: that is no hang.
-        silent = if now == beats && !shared.is_talking() { silent + SLICE_MS } else { 0 };
+        if now == beats && !shared.is_talking() {
+            silent += SLICE_MS;
+        } else {
+            (silent, asked, hangs) = (0, false, false);
+        }
         beats = now;
         // A run with a process of its own is watched by the one who made that, unless that only waits (see `late`).
         let waits = shared.copy.load(Ordering::Acquire) != 0;
@@ -282,7 +291,9 @@ fn wait(child: isize, hang_ms: u32, shared: &Shared) -> (i32, bool) {
         };
         let doubts = shared.in_doubt();
         let doubted_long = doubts.is_some() && doubts == core::mem::replace(&mut doubted, doubts);
-        if silent >= patience || doubted_long && shared.condemn() {
+        let condemned = doubted_long && shared.condemn();
+        let asks = silent >= patience && !asked && !condemned;
+        if asks || condemned || silent >= patience + ANSWER_MS {
             // It may have made others, and wait for one of them (see `late`).
             let child = match shared.copy.load(Ordering::Acquire) as isize {
                 0 => {
@@ -291,10 +302,16 @@ fn wait(child: isize, hang_ms: u32, shared: &Shared) -> (i32, bool) {
                 }
                 copy => {
                     shared.hung.store(1, Ordering::Relaxed);
-                    silent = 0;
                     copy
                 }
             };
+            if asks {
+                asked = true;
+                // SAFETY: the copy alone.
+                unsafe { sys::call3(nr::KILL, child as usize, signals::NUDGE as usize, 0) };
+                continue;
+            }
+            silent = 0;
             // SAFETY: the copy, and whatever is in its group.
             unsafe {
                 sys::call3(nr::KILL, child as usize, 9, 0);

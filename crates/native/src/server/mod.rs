@@ -38,7 +38,7 @@ pub(crate) use resets::{ALL_FILES, Errand, Mail, first_choice};
 pub use search::{GONE, NO_CHECKPOINT};
 pub(crate) use search::{Order, decode, had_points, keep_checkpoint};
 pub use shared::beat;
-pub(crate) use shared::{Gist, Shared, is_due, publish};
+pub(crate) use shared::{Gist, Shared, hang_ms, is_due, publish};
 pub(crate) use when::When;
 
 /// The variable that tells an instrumented program that it is a server, and where its controller listens.

@@ -64,6 +64,8 @@ pub(crate) struct Shared {
     /// Copies that the server has made, and whether these begin with what they need (see `crate::warm`).
     pub(crate) made: AtomicU64,
     pub(crate) warm: AtomicU32,
+    /// After so many milliseconds without a sign of life a run hangs.
+    pub(super) hang_ms: AtomicU32,
     /// The copy that another waits for which makes them (see `late`), and whether it was ended because it hung.
     pub(super) copy: AtomicU32,
     pub(super) hung: AtomicU32,
@@ -120,6 +122,11 @@ pub fn beat(task: TaskId, site: SiteId) {
         shared.site.store(site.0, Ordering::Relaxed);
         shared.task.store(task.0, Ordering::Relaxed);
     }
+}
+
+/// After how many milliseconds without a sign of life a run hangs.
+pub(crate) fn hang_ms() -> u32 {
+    get().map_or(0, |shared| shared.hang_ms.load(Ordering::Relaxed))
 }
 
 /// Whether a run of a search is to take a checkpoint: so many scheduling points it has had, and there is a choice.
