@@ -20,7 +20,7 @@ pub fn fail(kind: FailureKind, message: String, site: SiteId) -> ! {
 }
 
 /// The program was interrupted at this address, such that nothing of it can go on. Ends the run. The failure is known by
-/// the site, which is the same whenever the plan is.
+/// the site, which must be the same whenever the plan is.
 pub fn interrupt(kind: FailureKind, message: String, site: SiteId, pc: usize) -> ! {
     let wanted = with(|run| {
         let tasks = vec![run.running];

@@ -184,8 +184,8 @@ unsafe extern "C" fn nudged(_: i32, _: *const u8, context: *const u8) {
         let world = run.engine.world();
         let message =
             format!("{} reaches no operation for {} ms", world.path(run.running), server::hang_ms());
-        // Where it is interrupted is chance, and what it has done last is not.
-        (world.task(run.running).op.site, message)
+        // Where it is interrupted is chance, and how much is written down of what it did last hangs on who wants to see it.
+        (world.object(world.task(run.running).object).site, message)
     });
     failing::interrupt(FailureKind::Hang, message, site, pc)
 }
