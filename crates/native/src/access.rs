@@ -209,38 +209,38 @@ fn words_follow(address: usize, size: usize, kind: Kind, site: SiteId) {
 
 /// Libc has given out `raw`, of which the program gets `size` bytes from `start` on.
 pub fn allocated(raw: usize, start: usize, size: usize, pc: usize) {
-    if with(|run| run.calls.wanted) {
-        calls::access(with(|run| run.site(pc)));
-    }
+    let made = deed(pc);
     with(|run| {
         // The red zones, too: nothing may be known of what must not be touched.
         run.forget(raw, Blocks::end(start, size) - raw);
-        let made = Deed { task: run.running, site: run.site(pc) };
         run.blocks.give(raw, start, size, made);
     });
 }
 
 /// The program gives memory back: for others that is a write. Gives back what libc may have again.
 pub fn freed(start: usize, pc: usize) -> Vec<usize> {
-    let (site, freed) = with(|run| {
-        let site = run.site(pc);
+    let deed = deed(pc);
+    let freed = with(|run| {
         let size = run.blocks.size(start).unwrap_or(0);
-        let freed = run.blocks.take(start, Deed { task: run.running, site }, run.engine.world());
+        let freed = run.blocks.take(start, deed, run.engine.world());
         if run.several && matches!(freed, Freed::Kept(_)) {
-            run.note(start, size.min(FREED_MAX), How { write: true, atomic: false }, site, false);
+            run.note(start, size.min(FREED_MAX), How { write: true, atomic: false }, deed.site, false);
             // From now on nobody may touch it, and nobody may have touched it before: see `Shadow::has`.
             run.engine.analysis_mut().shadow.forget(start, size);
         }
-        (site, freed)
+        freed
     });
-    if with(|run| run.calls.wanted) {
-        calls::access(site);
-    }
     match freed {
         Freed::Kept(released) => released,
         Freed::Foreign => vec![start],
-        Freed::Wrong(fault) => misused_memory(fault, site),
+        Freed::Wrong(fault) => misused_memory(fault, deed),
     }
+}
+
+/// What the running task does to a block, from here.
+fn deed(pc: usize) -> Deed {
+    let (task, site) = with(|run| (run.running, run.site(pc)));
+    Deed { task, site, call: calls::deed(site) }
 }
 
 /// Looks whether the running task may touch these bytes. Ends the run if not.
@@ -248,15 +248,19 @@ pub fn freed(start: usize, pc: usize) -> Vec<usize> {
 pub fn check_memory(address: usize, size: usize, write: bool, site: SiteId) {
     if !with(|run| run.blocks.check(address, size)) {
         let verb = if write { "writes" } else { "reads" };
-        misused_memory(with(|run| run.blocks.explain(address, size, verb, run.engine.world())), site);
+        let fault = with(|run| run.blocks.explain(address, size, verb, run.engine.world()));
+        let deed = Deed { task: with(|run| run.running), site, call: calls::deed(site) };
+        misused_memory(fault, deed);
     }
 }
 
 #[cold]
-fn misused_memory(fault: Fault, site: SiteId) -> ! {
+fn misused_memory(fault: Fault, deed: Deed) -> ! {
     with(|run| {
         let message = format!("{} {}", run.engine.world().path(run.running), fault.message);
-        let sites = [site].into_iter().chain(fault.sites).collect();
+        let deeds: Vec<Deed> = [deed].into_iter().chain(fault.deeds).collect();
+        run.calls.know(&deeds);
+        let sites = deeds.iter().map(|deed| deed.site).collect();
         run.engine.fail(Failure { kind: FailureKind::Memory, message, tasks: vec![run.running], sites });
     });
     crate::failing::stop()

@@ -10,6 +10,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::num::NonZeroU32;
 use raddle_model::{SiteId, TaskId, World};
 
 /// Bytes before and after a block.
@@ -28,6 +29,8 @@ pub struct Deed {
     pub task: TaskId,
     /// Where.
     pub site: SiteId,
+    /// Who called, where that is wanted: see `Calls::know`.
+    pub call: Option<NonZeroU32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -53,8 +56,8 @@ pub struct Blocks {
 pub struct Fault {
     /// For people; the one who did it comes before it.
     pub message: String,
-    /// Other sites that it has to do with.
-    pub sites: Vec<SiteId>,
+    /// What was done to the block before, the latest first.
+    pub deeds: Vec<Deed>,
 }
 
 /// What happens to a block that is given back.
@@ -108,7 +111,7 @@ impl Blocks {
             return match self.around(start) {
                 Some((of, block)) if start < of + block.size => Freed::Wrong(Fault {
                     message: format!("frees what is no block, but lies in one of {} bytes", block.size),
-                    sites: vec![block.made.site],
+                    deeds: vec![block.made],
                 }),
                 _ => Freed::Foreign,
             };
@@ -116,7 +119,7 @@ impl Blocks {
         if let Some(before) = block.freed {
             let message =
                 format!("frees a block of {} bytes that {} has freed", block.size, who(before.task, world));
-            return Freed::Wrong(Fault { message, sites: vec![before.site, block.made.site] });
+            return Freed::Wrong(Fault { message, deeds: vec![before, block.made] });
         }
         block.freed = Some(freed);
         let size = block.size;
@@ -178,7 +181,7 @@ impl Blocks {
         let Some((start, block)) = self.around(address) else {
             return Fault {
                 message: format!("{verb} {size} bytes that belong to no block"),
-                sites: Vec::new(),
+                deeds: Vec::new(),
             };
         };
         let what =
@@ -190,15 +193,15 @@ impl Blocks {
                     address - start,
                     who(freed.task, world)
                 ),
-                sites: vec![freed.site, block.made.site],
+                deeds: vec![freed, block.made],
             },
             _ if address < start => Fault {
                 message: format!("{verb} {size} bytes, {} before {what}", start - address),
-                sites: vec![block.made.site],
+                deeds: vec![block.made],
             },
             _ => Fault {
                 message: format!("{verb} {size} bytes at offset {}, beyond {what}", address - start),
-                sites: vec![block.made.site],
+                deeds: vec![block.made],
             },
         }
     }
@@ -256,7 +259,7 @@ impl Blocks {
 mod tests {
     use super::*;
 
-    const ME: Deed = Deed { task: TaskId::MAIN, site: SiteId(1) };
+    const ME: Deed = Deed { task: TaskId::MAIN, site: SiteId(1), call: None };
 
     fn blocks() -> (Blocks, World) {
         let mut world = World::default();

@@ -7,12 +7,14 @@
 //! The unwinder of the compiler's own library finds them. It may take locks and allocate: meanwhile nothing is
 //! controlled.
 
+use crate::blocks::Deed;
 use crate::objects::AddressHasher;
 use crate::run::{Run, aside, with};
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::ffi::c_void;
 use core::hash::BuildHasherDefault;
+use core::num::NonZeroU32;
 use hashbrown::HashMap;
 use raddle_model::{SiteId, TaskId};
 use raddle_wire::report::{self, Arrival, Called, Since};
@@ -41,6 +43,8 @@ pub struct Calls {
     /// One for each task and site of a plain access: the first.
     pub accesses: Vec<Call>,
     seen: BTreeSet<(TaskId, SiteId)>,
+    /// One for each time that a block of memory was made or given back, in order.
+    deeds: Vec<Call>,
     /// Whether stacks are wanted for HaPSets.
     pub told: bool,
     called: Called,
@@ -49,6 +53,14 @@ pub struct Calls {
 }
 
 impl Calls {
+    /// These have come to matter: of all that was done from their sites it is these that are told.
+    pub(crate) fn know(&mut self, deeds: &[Deed]) {
+        let calls = deeds.iter().filter_map(|deed| self.deeds.get(deed.call?.get() as usize - 1)).cloned();
+        let calls: Vec<Call> = calls.collect();
+        self.accesses.retain(|access| calls.iter().all(|call| call.site != access.site));
+        self.accesses.extend(calls);
+    }
+
     /// How many stacks and arrivals have been told so far.
     pub fn progress(&self) -> (u32, u32) {
         (self.called.stacks.len() as u32, self.called.arrivals.len() as u32)
@@ -139,6 +151,24 @@ pub fn access(site: SiteId) {
             run.calls.accesses.push(Call { task, site, callers });
         });
     }
+}
+
+/// The running task does something to a block of memory at this site. The number of who called, if that is wanted.
+pub(crate) fn deed(site: SiteId) -> Option<NonZeroU32> {
+    if !with(|run| run.calls.wanted) {
+        return None;
+    }
+    let callers = callers(site);
+    with(|run| {
+        let task = run.running;
+        let call = Call { task, site, callers };
+        let Calls { deeds, accesses, seen, .. } = &mut run.calls;
+        if seen.insert((task, site)) {
+            accesses.push(call.clone());
+        }
+        deeds.push(call);
+        NonZeroU32::new(deeds.len() as u32)
+    })
 }
 
 unsafe extern "C" {

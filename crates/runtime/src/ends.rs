@@ -1,7 +1,7 @@
 //! The other ends of a process: at once, by an abort, by an assertion.
 
+use crate::exception;
 use alloc::format;
-use alloc::string::String;
 use core::ffi::{CStr, c_char, c_int, c_uint};
 use raddle_model::FailureKind;
 use raddle_native::run::{active, with};
@@ -18,10 +18,10 @@ unsafe extern "C" fn at_once(code: c_int, pc: usize) -> ! {
 unsafe extern "C" fn aborted(pc: usize) -> ! {
     if active() {
         let (site, task) = with(|run| (run.site(pc), run.engine.world().path(run.running)));
-        match exception() {
-            Some(name) => failing::fail(
+        match exception::handled() {
+            Some(thrown) => failing::fail(
                 FailureKind::Exception,
-                format!("{task} throws {name}, and nobody catches it"),
+                format!("{task} throws {thrown}, and nobody catches it"),
                 site,
             ),
             None => failing::fail(FailureKind::Crash, format!("{task} aborts"), site),
@@ -30,23 +30,6 @@ unsafe extern "C" fn aborted(pc: usize) -> ! {
     // SAFETY: libc's own.
     unsafe { real!(abort())() };
     sys::exit(134)
-}
-
-/// The type of the exception that is being handled, as the linker knows it.
-fn exception() -> Option<String> {
-    let current = raddle_native::libc::next(c"__cxa_current_exception_type");
-    if current == 0 {
-        return None;
-    }
-    // SAFETY: the C++ runtime's function of this name; a type's second word is its name.
-    unsafe {
-        let kind = core::mem::transmute::<usize, extern "C" fn() -> *const *const c_char>(current)();
-        if kind.is_null() {
-            return None;
-        }
-        let name = CStr::from_ptr(*kind.add(1)).to_string_lossy();
-        Some(String::from(name.trim_start_matches('*')))
-    }
 }
 
 fn text<'a>(text: *const c_char) -> &'a str {

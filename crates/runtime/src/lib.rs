@@ -20,6 +20,7 @@ pub mod cancel;
 pub mod clocks;
 pub mod common;
 pub mod ends;
+mod exception;
 pub mod files;
 pub mod memory;
 pub mod names;

@@ -26,6 +26,32 @@ fn a_deadlock_and_its_minimum() {
 }
 
 #[test]
+fn exceptions_are_told_as_the_program_calls_them() {
+    for (how, thrown) in [("object", "bank::Overdrawn (account of Ada)"), ("number", "int")] {
+        let (ended, _out) = run_with(&build("thrown.cc"), &["--runs", "20"], &[how]);
+        assert_eq!(ended.kinds(), ["exception"], "{}", ended.stderr);
+        let json = ended.json();
+        let said = json["failures"][0]["message"].as_str().expect("a message");
+        assert!(said.contains(&format!(" throws {thrown}, and nobody catches it")), "{said}");
+    }
+}
+
+#[test]
+fn memory_is_told_with_what_was_done_to_it() {
+    let (found, out) = run_with(&build("thrown.cc"), &["--runs", "20"], &["freed"]);
+    assert_eq!(found.kinds(), ["memory"], "{}", found.stderr);
+    let [file] = &files(out.path())[..] else { panic!("one file") };
+    let shown = ended(&raddle().arg("show").arg(file).output().expect("the command starts")).stdout;
+    let source = include_str!("c/thrown.cc");
+    for (who, deed) in [("main/", "// read"), ("freed ", "// freed"), ("allocated ", "// allocated")] {
+        let line = source.lines().position(|line| line.ends_with(deed)).expect("it is marked") + 1;
+        let place = format!("thrown.cc:{line}:");
+        let told = shown.lines().any(|line| line.trim_start().starts_with(who) && line.contains(&place));
+        assert!(told, "{deed}: {shown}");
+    }
+}
+
+#[test]
 fn one_thread_is_nothing_to_control() {
     let (ended, _out) = run(&build("alone.c"), &["--runs", "10"]);
     assert_eq!(ended.code, Some(3), "{}", ended.stdout);

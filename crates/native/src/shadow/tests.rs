@@ -238,7 +238,7 @@ fn nothing_is_passed_over_that_must_not_be_touched() {
         let mut allowed: BTreeMap<usize, bool> = BTreeMap::new();
         // Three places that blocks of some size come to and go from, as libc gives memory out again.
         let mut places: [Option<usize>; 3] = [None; 3];
-        let deed = Deed { task: TaskId::MAIN, site: SiteId(3) };
+        let deed = Deed { task: TaskId::MAIN, site: SiteId(3), call: None };
         for _ in 0..200 {
             let at = rng.below(3) as usize;
             let (raw, start) = (0x4fc0 + at * 64, 0x4fc0 + at * 64 + RED_ZONE);

@@ -116,5 +116,6 @@ fn legend(out: &mut String, story: &Story, names: &Names<'_>, shown: &[rows::Row
 /// Whether the tasks of the failure stopped in the middle of their own code, so that what they
 /// are "about to do" means nothing.
 fn stopped_inside(kind: FailureKind) -> bool {
-    matches!(kind, FailureKind::Assertion | FailureKind::Panic | FailureKind::Misuse | FailureKind::Hang)
+    use FailureKind::{Assertion, Crash, Exception, Hang, Memory, Misuse, Panic};
+    matches!(kind, Assertion | Panic | Misuse | Hang | Crash | Exception | Memory)
 }

@@ -4,7 +4,7 @@ use super::paint::{Paint, Tone, clean, fit, pad, width};
 use crate::names::Names;
 use crate::story::Story;
 use crate::words;
-use raddle_model::{FailureKind, SiteId, TaskId};
+use raddle_model::{Failure, FailureKind, SiteId, TaskId};
 use std::fmt::Write as _;
 
 /// Sites beyond which no more are shown.
@@ -18,11 +18,9 @@ pub(super) fn sites(
     paint: Paint,
 ) {
     let failure = &story.failure;
-    // Tasks and sites belong together where there are as many of them.
-    let paired = failure.tasks.len() == failure.sites.len();
-    let mut entries: Vec<(SiteId, Option<TaskId>)> = Vec::new();
+    let mut entries: Vec<(SiteId, Who)> = Vec::new();
     for (index, &site) in failure.sites.iter().enumerate() {
-        let entry = (site, paired.then(|| failure.tasks[index]));
+        let entry = (site, who(failure, index));
         if names.place(site).is_some() && !entries.contains(&entry) {
             entries.push(entry);
         }
@@ -35,19 +33,23 @@ pub(super) fn sites(
         let title = "two accesses that nothing orders";
         let _ = writeln!(out, "{}", paint.with(Tone::Strong, title));
     }
-    let label = |task: Option<TaskId>| {
-        let label = task.map_or("", |task| names.label(task));
+    let label = |who: Who| {
+        let label = match who {
+            Who::Task(task) => names.label(task),
+            Who::Earlier(deed) => deed,
+            Who::Unknown => "",
+        };
         fit(label, super::end::LABEL_MAX)
     };
-    let columns = entries.iter().map(|(_, task)| width(&label(*task)));
+    let columns = entries.iter().map(|(_, who)| width(&label(*who)));
     let columns = columns.max().unwrap_or(0);
     let lines = entries.iter().filter_map(|(site, _)| names.place(*site));
     let digits = lines.map(|place| place.line.to_string().len()).max().unwrap_or(1);
-    for &(site, task) in entries.iter().take(SITES_MAX) {
+    for &(site, who) in entries.iter().take(SITES_MAX) {
         let Some(place) = names.place(site) else {
             continue;
         };
-        let mut line = format!("  {}", paint.with(Tone::Strong, &pad(&label(task), columns)));
+        let mut line = format!("  {}", paint.with(Tone::Strong, &pad(&label(who), columns)));
         if columns > 0 {
             line.push_str("  ");
         }
@@ -55,7 +57,7 @@ pub(super) fn sites(
         if !place.function.is_empty() {
             let _ = write!(line, " in {}", clean(&place.function));
         }
-        if let Some(what) = access(story, names, site, task) {
+        if let Some(what) = access(story, names, site, who) {
             let _ = write!(line, ": {what}");
         }
         let _ = writeln!(out, "{line}");
@@ -69,13 +71,37 @@ pub(super) fn sites(
     super::end::more_than(out, entries.len(), SITES_MAX, "site");
 }
 
+/// Whose place it is in a failure.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Who {
+    Task(TaskId),
+    /// Nobody's that fails: what was done there before.
+    Earlier(&'static str),
+    Unknown,
+}
+
+fn who(failure: &Failure, index: usize) -> Who {
+    // Tasks and sites belong together where there are as many of them.
+    let paired = failure.tasks.len() == failure.sites.len();
+    match (failure.kind, &failure.tasks[..]) {
+        // What was done to the block before comes after, the latest first.
+        (FailureKind::Memory, [task]) => match index {
+            0 => Who::Task(*task),
+            _ if index + 1 == failure.sites.len() => Who::Earlier("allocated"),
+            _ => Who::Earlier("freed"),
+        },
+        _ if paired => Who::Task(failure.tasks[index]),
+        _ => Who::Unknown,
+    }
+}
+
 /// For races: what was done there, and when.
-fn access(story: &Story, names: &Names<'_>, site: SiteId, task: Option<TaskId>) -> Option<String> {
+fn access(story: &Story, names: &Names<'_>, site: SiteId, who: Who) -> Option<String> {
     if story.failure.kind != FailureKind::Race {
         return None;
     }
     let mut events = story.trace.events.iter().enumerate().rev();
-    let fits = |by: TaskId| task.is_none_or(|task| task == by);
+    let fits = |by: TaskId| who == Who::Unknown || who == Who::Task(by);
     let (step, event) = events.find(|(_, event)| event.op.site == site && fits(event.task))?;
     let what = words::event(&event.op, event.outcome, names);
     Some(format!("{what}, step {step}"))
