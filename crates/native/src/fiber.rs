@@ -237,12 +237,17 @@ impl Fiber {
         (self.stack.base as usize, self.stack.base as usize + self.stack.size)
     }
 
+    /// The thread is over, and so is its kernel thread if it has one.
+    pub fn end(&self) {
+        self.turns.end();
+    }
+
     /// The thread is over: takes back what glibc gave it, and its stack for another.
     ///
     /// # Safety
     /// It must never run again.
     pub unsafe fn bury(&mut self) -> Stack {
-        self.turns.end();
+        self.end();
         // SAFETY: passed on to the caller.
         unsafe { crate::libc::get().bury_thread(self.fs as usize) };
         self.fs = 0;

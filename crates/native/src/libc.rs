@@ -97,6 +97,18 @@ pub fn rseq_area() -> core::ops::Range<usize> {
     start..start + SIZE
 }
 
+/// The kernel keeps that number no more: it would write to it whenever the process goes on, and so would have to copy the
+/// page in every copy. Whoever looks there sees that it is not known, and asks the kernel, as where it never was.
+pub fn end_rseq() {
+    const RSEQ: usize = 334;
+    const END: usize = 1;
+    // What glibc has said to be the mark of its handlers.
+    const SIGNATURE: usize = 0x5305_3053;
+    let area = rseq_area();
+    // SAFETY: the area of this thread; if it is another, or another size was told, nothing happens.
+    unsafe { crate::sys::call(RSEQ, [area.start, area.len(), END, SIGNATURE, 0, 0]) };
+}
+
 /// How far from the thread pointer a thread-local variable of libc's lies, which is the same in every thread.
 fn own_offset(name: &CStr) -> usize {
     // SAFETY: a lookup by name changes nothing. The address is that of this thread's variable.

@@ -121,6 +121,8 @@ pub struct Thread {
     pub(crate) maker: Option<TaskId>,
     /// Whether nobody will join it.
     pub detached: bool,
+    /// Whether somebody has joined it.
+    pub joined: bool,
     /// Whether its stack has been taken back.
     pub buried: bool,
     /// Values of thread-specific keys.
@@ -141,6 +143,7 @@ impl Thread {
             fiber,
             maker,
             detached: false,
+            joined: false,
             buried: false,
             specifics: Vec::new(),
             draws: 0,

@@ -43,6 +43,7 @@ unsafe extern "C" {
 /// Before the program begins, on its only thread.
 pub fn up() {
     crate::calls::prepare();
+    crate::libc::end_rseq();
     // SAFETY: a block that is given back.
     unsafe {
         set_up_heap();
