@@ -6,6 +6,7 @@
 extern crate alloc;
 
 pub mod access;
+pub mod arena;
 mod assignment;
 pub mod atomic;
 pub mod blocks;

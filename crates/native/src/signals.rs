@@ -1,5 +1,6 @@
 //! Fatal signals: a crash is a failure like any other, with the place where it happened.
 
+use crate::arena;
 use crate::run::{self, with};
 use crate::sys::{self, nr};
 use alloc::format;
@@ -47,7 +48,7 @@ pub(crate) fn stack() -> (usize, usize) {
 
 /// Catches fatal signals from now on.
 pub fn watch_for_crashes() {
-    STACK_BASE.store(sys::map(STACK, false), Ordering::Relaxed);
+    STACK_BASE.store(arena::take(STACK), Ordering::Relaxed);
     use_alternate_stack();
     for &(signal, _) in FATAL {
         handle(signal, crashed as *const () as usize);

@@ -231,6 +231,20 @@ pub unsafe fn forbid(address: *mut u8, size: usize) {
     crate::reset::forbidden(address as usize, size);
 }
 
+/// The same without a mapping of its own, where the kernel can do that and nobody keeps account of what is accessible.
+///
+/// # Safety
+/// As for [`forbid`].
+pub unsafe fn guard(address: *mut u8, size: usize) {
+    const INSTALL_GUARD: usize = 102;
+    // SAFETY: passed on to the caller.
+    unsafe {
+        if crate::reset::is_on() || call3(nr::MADVISE, address as usize, size, INSTALL_GUARD) != 0 {
+            forbid(address, size);
+        }
+    }
+}
+
 /// Ends the process at once.
 pub fn exit(code: i32) -> ! {
     loop {
