@@ -10,7 +10,7 @@ use crate::sys::{self, nr};
 use core::cell::UnsafeCell;
 
 /// Bytes below the stacks.
-const ROOM: usize = 64 << 20;
+const ROOM: usize = 16 << 20;
 
 /// Where stacks begin. What lies below them is found by the same upper tables of pages.
 pub const TOP: usize = 0x1000_0000_0000 + ROOM;

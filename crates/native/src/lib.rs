@@ -13,6 +13,7 @@ pub mod blocks;
 pub mod calls;
 pub mod cancel;
 mod checkpoint;
+mod data;
 pub mod deferred;
 pub mod end;
 pub mod failing;

@@ -39,6 +39,8 @@ pub struct Libc {
 }
 
 /// Whether glibc works for us at the moment: what it allocates then is not the program's.
+// See `run::ACTIVE`.
+#[cfg_attr(target_os = "linux", unsafe(link_section = ".data"))]
 static INSIDE: AtomicBool = AtomicBool::new(false);
 
 /// Whether glibc works for us at the moment.

@@ -29,6 +29,9 @@ use raddle_policy::Planned;
 use raddle_wire::report::Since;
 
 /// Whether this process is a run under control. Otherwise everything is passed on to libc.
+///
+/// Every run writes to it, as to what lies there: so they share a page, which each copy of the process has to copy.
+#[cfg_attr(target_os = "linux", unsafe(link_section = ".data"))]
 pub static ACTIVE: AtomicBool = AtomicBool::new(false);
 
 /// What every plain access looks at first, side by side.

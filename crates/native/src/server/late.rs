@@ -25,6 +25,9 @@ use raddle_model::Rng;
 /// So many runs must have been, and be left, for it to pay. By then it is known which code a run needs.
 const RUNS_MIN: u64 = 32;
 
+/// So many of them are watched for the code that they need: which that is hangs on their choices.
+const WATCHED: u32 = 4;
+
 /// Runs cannot begin late: they all come to their first choice in the same way.
 static REFUSED: AtomicBool = AtomicBool::new(false);
 
@@ -129,16 +132,25 @@ fn stay(Invitation { flags, last, seed }: Invitation, marks: Marks, shared: &Sha
     warm::again(shared);
     shared.alone.store(1, Ordering::Relaxed);
     outbox.put(0, reply::MOVED, &[], 0, number);
+    let mut to_watch = if warm::watches_late(shared) { WATCHED } else { 0 };
     while number < last && !has_mail(socket()) {
         shared.begin_run();
         marks.rewind(true);
+        let watched = to_watch > 0 && !copies::is_close(number);
         let Some(child) = copies::bare_copy(&mut outbox) else {
             processor::begin();
+            if watched {
+                warm::watch(warm::LATE);
+            }
             return Some(Rng::seed_of_run(seed, number));
         };
         shared.copy.store(child as u32, Ordering::Release);
         let status = copies::wait_for(child);
         shared.copy.store(0, Ordering::Release);
+        if watched {
+            to_watch -= 1;
+            warm::again(shared);
+        }
         copies::end_group(child, shared);
         let hangs = shared.hung.swap(0, Ordering::Relaxed) != 0;
         let status = copies::checked(flags, status, shared);
