@@ -12,6 +12,9 @@ const PAGE: usize = 4096;
 /// Most modules that are looked at.
 const MODULES_MAX: usize = 32;
 
+/// Most bytes of variables with values that it pays for: all of them are in every copy from then on.
+const SIZE_MAX: usize = 16 * PAGE;
+
 /// In the server, before the program begins, on its only thread: the loader is done with them.
 pub(crate) fn join() {
     let (mut all, mut count) = ([const { 0..0 }; MODULES_MAX], 0);
@@ -36,7 +39,8 @@ fn with_values(segment: &Segment, all: &[Segment]) -> Option<Range<usize>> {
     let protected = protected.map(|part| part.end() / PAGE * PAGE).filter(|&upto| upto <= end).max();
     let start = (segment.start() / PAGE * PAGE).max(protected.unwrap_or(0));
     let is_plain = segment.is_writable() && !segment.is_executable();
-    (is_plain && start < end && end < segment.end().next_multiple_of(PAGE)).then_some(start..end)
+    let is_little = start < end && end - start <= SIZE_MAX;
+    (is_plain && is_little && end < segment.end().next_multiple_of(PAGE)).then_some(start..end)
 }
 
 /// Memory that is of no file takes the place of these pages, with the same in it.
