@@ -329,3 +329,26 @@ pub fn read_all(fd: i32, mut bytes: &mut [u8]) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guard_lets_nobody_in_and_its_neighbours_are_as_they_were() {
+        const PAGE: usize = 4096;
+        let pages = map(3 * PAGE, false);
+        // SAFETY: memory of our own, and a file that is read into it.
+        unsafe {
+            pages.add(PAGE - 1).write(1);
+            pages.add(2 * PAGE).write(2);
+            guard(pages.add(PAGE), PAGE);
+            let zeros = call3(nr::OPEN, c"/dev/zero".as_ptr() as usize, 0, 0);
+            let reads = |at: usize| call3(nr::READ, zeros as usize, pages.add(at) as usize, 1);
+            assert_eq!([PAGE, 2 * PAGE - 1].map(reads), [-14; 2]);
+            assert_eq!([pages.add(PAGE - 1).read(), pages.add(2 * PAGE).read()], [1, 2]);
+            assert_eq!([PAGE - 1, 2 * PAGE].map(reads), [1; 2]);
+            call3(nr::CLOSE, zeros as usize, 0, 0);
+        }
+    }
+}
