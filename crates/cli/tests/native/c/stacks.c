@@ -1,6 +1,8 @@
 // Threads with stacks of several sizes, more of them than are mapped beforehand. Each fills much of its own, and nobody
 // else may write there. What is printed in the end is where they were.
+#define _GNU_SOURCE
 #include <assert.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,6 +57,8 @@ int main(void) {
         for (long number = 0; number < THREADS; number++) {
             void *result;
             assert(!pthread_join(threads[number], &result) && result == (void *)number);
+            // Who was joined is nobody any more, though its stack is there until another thread is made.
+            assert(pthread_tryjoin_np(threads[number], &result) == ESRCH);
         }
     }
     assert(counted == 7 + ROUNDS * THREADS);
