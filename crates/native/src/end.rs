@@ -17,6 +17,8 @@ use raddle_wire::report::{self, Edge, Race, Recorded, RunReport};
 /// Exit code of a process that could not say what came of its run.
 const SPEECHLESS: i32 = 99;
 
+// See `run::ACTIVE`.
+#[cfg_attr(target_os = "linux", unsafe(link_section = ".data"))]
 static REPORTING: AtomicBool = AtomicBool::new(false);
 
 /// The process ends with this code: the last thing that the program does.

@@ -2,6 +2,7 @@
 //! takes the `fs` register along, so that thread-local variables, `errno` and `pthread_self` stay right. Where the
 //! processor cannot do that by itself a fiber has a kernel thread of its own (`turns`).
 
+use crate::arena;
 use crate::libc::Libc;
 use crate::sys;
 use crate::turns::{self, Turns};
@@ -237,12 +238,17 @@ impl Fiber {
         (self.stack.base as usize, self.stack.base as usize + self.stack.size)
     }
 
+    /// The thread is over, and so is its kernel thread if it has one.
+    pub fn end(&self) {
+        self.turns.end();
+    }
+
     /// The thread is over: takes back what glibc gave it, and its stack for another.
     ///
     /// # Safety
     /// It must never run again.
     pub unsafe fn bury(&mut self) -> Stack {
-        self.turns.end();
+        self.end();
         // SAFETY: passed on to the caller.
         unsafe { crate::libc::get().bury_thread(self.fs as usize) };
         self.fs = 0;
@@ -323,27 +329,37 @@ unsafe extern "C" fn take_turns(from: *mut Fiber, to: *const Fiber) {
 /// Where the next stack goes, far from everything that the kernel places. The address of a thread's control block
 /// is its `pthread_t`, and programs make hashes of that (libstdc++'s barrier does): it must not depend on the layout
 /// that this process happens to have drawn.
-static NEXT_STACK: AtomicUsize = AtomicUsize::new(0x1000_0000_0000);
+static NEXT_STACK: AtomicUsize = AtomicUsize::new(arena::TOP);
 
-/// Where stacks are mapped already: up to here, each of the size that most threads ask for.
-static MAPPED_UP_TO: AtomicUsize = AtomicUsize::new(0);
+/// Up to here there is memory for stacks.
+static MAPPED_UP_TO: AtomicUsize = AtomicUsize::new(arena::TOP);
 
-/// Stacks that are mapped beforehand.
+/// Up to here they are ready for use, each of the size that most threads ask for.
+static READY_UP_TO: AtomicUsize = AtomicUsize::new(arena::TOP);
+
+/// Stacks that there is memory for beforehand.
 const MAPPED: usize = 16;
 
-/// Maps stacks beforehand, for threads that are made in one run after the other.
-pub fn map_stacks() {
+/// In the server: maps stacks beforehand, with what else the runtime will need.
+pub(crate) fn map_stacks() {
+    let size = Stack::whole(crate::threads::STACK_DEFAULT, crate::libc::get()) * MAPPED;
+    if arena::prepare(size) {
+        MAPPED_UP_TO.store(arena::TOP + size, Ordering::Relaxed);
+    }
+}
+
+/// Makes them ready, for threads that are made in one run after the other.
+pub(crate) fn make_stacks_ready() {
     let size = Stack::whole(crate::threads::STACK_DEFAULT, crate::libc::get());
-    let first = NEXT_STACK.load(Ordering::Relaxed);
-    let base = sys::map_near(first, size * MAPPED, false);
-    if base as usize != first {
+    let end = arena::TOP + size * MAPPED;
+    if MAPPED_UP_TO.load(Ordering::Relaxed) < end || NEXT_STACK.load(Ordering::Relaxed) != arena::TOP {
         return;
     }
-    for number in 0..MAPPED {
-        // SAFETY: a mapping that nobody uses yet.
-        unsafe { sys::forbid(base.add(number * size), GUARD) };
+    for stack in (arena::TOP..end).step_by(size) {
+        // SAFETY: a stack that nobody uses yet.
+        unsafe { sys::forbid(stack as *mut u8, GUARD) };
     }
-    MAPPED_UP_TO.store(first + size * MAPPED, Ordering::Relaxed);
+    READY_UP_TO.store(end, Ordering::Relaxed);
 }
 
 impl Stack {
@@ -356,20 +372,37 @@ impl Stack {
     pub fn new(size: usize, libc: &Libc) -> Option<Stack> {
         let size = Stack::whole(size, libc);
         let wish = NEXT_STACK.fetch_add(size, Ordering::Relaxed);
-        if wish < MAPPED_UP_TO.load(Ordering::Relaxed) {
+        if wish < READY_UP_TO.load(Ordering::Relaxed) {
             if size == Stack::whole(crate::threads::STACK_DEFAULT, libc) {
                 return Some(Stack { base: wish as *mut u8, size });
             }
             // It would not lie where it lies in a process of its own.
             crate::reset::refuse(sys::nr::MMAP as u32);
         }
-        let base = sys::map_near(wish, size, false);
-        if base.is_null() {
-            return None;
-        }
-        // SAFETY: a mapping that nobody knows yet.
-        unsafe { sys::forbid(base, GUARD) };
+        let base = Stack::mapped(wish, size)?;
+        // SAFETY: memory that nobody knows yet.
+        unsafe { sys::guard(base, GUARD) };
         Some(Stack { base, size })
+    }
+
+    /// Memory for a stack, there if that is free. None if there is none.
+    fn mapped(wish: usize, size: usize) -> Option<*mut u8> {
+        let (end, upto) = (wish + size, MAPPED_UP_TO.load(Ordering::Relaxed));
+        if end <= upto {
+            return Some(wish as *mut u8);
+        }
+        // What is there already lies below the rest.
+        let rest = wish.max(upto);
+        let base = sys::map_near(rest, end - rest, false);
+        if base as usize == rest {
+            return Some(wish as *mut u8);
+        }
+        if !base.is_null() {
+            // SAFETY: it was mapped just now.
+            unsafe { sys::unmap(base, end - rest) };
+        }
+        let elsewhere = sys::map(size, false);
+        (!elsewhere.is_null()).then_some(elsewhere)
     }
 
     /// Bytes that are mapped for a stack with room for `size`.

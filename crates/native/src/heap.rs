@@ -4,7 +4,7 @@
 //! Runs are short, and much of what they allocate are small lists that grow: those come from lists of blocks of one size
 //! each, and go back there. Everything else is dlmalloc's.
 
-use crate::sys;
+use crate::arena;
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
 use dlmalloc::Dlmalloc;
@@ -15,11 +15,11 @@ struct Pages;
 /// Memory is taken in large pieces: each is a system call, and a page fault for each page used.
 const PIECE: usize = 1 << 20;
 
-// SAFETY: every region is a fresh mapping of its own, and none is ever given back in part.
+// SAFETY: every region is fresh memory of its own, and none is ever given back in part.
 unsafe impl dlmalloc::Allocator for Pages {
     fn alloc(&self, size: usize) -> (*mut u8, usize, u32) {
         let size = size.next_multiple_of(PIECE);
-        (sys::map(size, false), size, 0)
+        (arena::take(size), size, 0)
     }
 
     fn remap(&self, _: *mut u8, _: usize, _: usize, _: bool) -> *mut u8 {
@@ -32,7 +32,7 @@ unsafe impl dlmalloc::Allocator for Pages {
 
     fn free(&self, address: *mut u8, size: usize) -> bool {
         // SAFETY: the heap has given up this region.
-        unsafe { sys::unmap(address, size) }
+        unsafe { arena::give(address, size) }
     }
 
     fn can_release_part(&self, _: u32) -> bool {

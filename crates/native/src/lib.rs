@@ -6,12 +6,14 @@
 extern crate alloc;
 
 pub mod access;
+pub mod arena;
 mod assignment;
 pub mod atomic;
 pub mod blocks;
 pub mod calls;
 pub mod cancel;
 mod checkpoint;
+mod data;
 pub mod deferred;
 pub mod end;
 pub mod failing;

@@ -39,6 +39,8 @@ pub struct Libc {
 }
 
 /// Whether glibc works for us at the moment: what it allocates then is not the program's.
+// See `run::ACTIVE`.
+#[cfg_attr(target_os = "linux", unsafe(link_section = ".data"))]
 static INSIDE: AtomicBool = AtomicBool::new(false);
 
 /// Whether glibc works for us at the moment.
@@ -95,6 +97,18 @@ pub fn rseq_area() -> core::ops::Range<usize> {
     let offset = unsafe { *offset };
     let start = (crate::fiber::thread_pointer() as usize).wrapping_add_signed(offset);
     start..start + SIZE
+}
+
+/// The kernel keeps that number no more: it would write to it whenever the process goes on, and so would have to copy the
+/// page in every copy. Whoever looks there sees that it is not known, and asks the kernel, as where it never was.
+pub fn end_rseq() {
+    const RSEQ: usize = 334;
+    const END: usize = 1;
+    // What glibc has said to be the mark of its handlers.
+    const SIGNATURE: usize = 0x5305_3053;
+    let area = rseq_area();
+    // SAFETY: the area of this thread; if it is another, or another size was told, nothing happens.
+    unsafe { crate::sys::call(RSEQ, [area.start, area.len(), END, SIGNATURE, 0, 0]) };
 }
 
 /// How far from the thread pointer a thread-local variable of libc's lies, which is the same in every thread.

@@ -4,8 +4,8 @@
 //! number says. A table that covers all memory would save two instructions, and cost every run, which is a copy of
 //! the process, page tables for all corners of the memory that a program uses.
 
+use crate::arena;
 use crate::objects::ByAddress;
-use crate::sys;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -138,7 +138,7 @@ impl<T: Zeros> Pages<T> {
 
     /// Makes room for some more, before copies of the process are made which would each have to do it.
     pub fn reserve(&mut self) {
-        let memory = sys::map(ROOM * size_of::<T>(), false);
+        let memory = arena::take(ROOM * size_of::<T>());
         assert!(!memory.is_null(), "raddle: there is no memory left for what is known of the program's");
         self.mapped.push(memory.cast());
         self.left = ROOM;
@@ -165,7 +165,7 @@ impl<T> Drop for Pages<T> {
     fn drop(&mut self) {
         for memory in self.mapped.drain(..) {
             // SAFETY: our own mapping, and nobody uses it any more.
-            unsafe { sys::unmap(memory.cast(), ROOM * size_of::<T>()) };
+            unsafe { arena::give(memory.cast(), ROOM * size_of::<T>()) };
         }
     }
 }

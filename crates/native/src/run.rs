@@ -29,6 +29,9 @@ use raddle_policy::Planned;
 use raddle_wire::report::Since;
 
 /// Whether this process is a run under control. Otherwise everything is passed on to libc.
+///
+/// Every run writes to it, as to what lies there: so they share a page, which each copy of the process has to copy.
+#[cfg_attr(target_os = "linux", unsafe(link_section = ".data"))]
 pub static ACTIVE: AtomicBool = AtomicBool::new(false);
 
 /// What every plain access looks at first, side by side.
@@ -121,6 +124,8 @@ pub struct Thread {
     pub(crate) maker: Option<TaskId>,
     /// Whether nobody will join it.
     pub detached: bool,
+    /// Whether somebody has joined it.
+    pub joined: bool,
     /// Whether its stack has been taken back.
     pub buried: bool,
     /// Values of thread-specific keys.
@@ -141,6 +146,7 @@ impl Thread {
             fiber,
             maker,
             detached: false,
+            joined: false,
             buried: false,
             specifics: Vec::new(),
             draws: 0,

@@ -1,6 +1,7 @@
 //! Fatal signals: a crash is a failure like any other, with the place where it happened. And one that the server sends to
 //! a run that shows no sign of life, which says where it is and ends.
 
+use crate::arena;
 use crate::run::{self, with};
 use crate::sys::{self, nr};
 use crate::{calls, failing, server};
@@ -53,7 +54,7 @@ pub(crate) fn stack() -> (usize, usize) {
 
 /// Catches fatal signals from now on.
 pub fn watch_for_crashes() {
-    STACK_BASE.store(sys::map(STACK, false), Ordering::Relaxed);
+    STACK_BASE.store(arena::take(STACK), Ordering::Relaxed);
     use_alternate_stack();
     for &(signal, _) in FATAL {
         // What comes while one is handled is known for that, see `crashed`.

@@ -58,6 +58,8 @@ pub(crate) struct Segment {
 }
 
 const LOADED: u32 = 1;
+/// What the loader writes once and then protects.
+const PROTECTED: u32 = 0x6474_e552;
 const EXECUTABLE: u32 = 1;
 const WRITABLE: u32 = 2;
 
@@ -70,6 +72,19 @@ impl Segment {
     /// Likewise.
     pub(crate) fn end(&self) -> usize {
         (self.address + self.memory_size) as usize
+    }
+
+    /// Where what its file has of it ends.
+    pub(crate) fn file_end(&self) -> usize {
+        (self.address + self.file_size) as usize
+    }
+
+    pub(crate) fn is_loaded(&self) -> bool {
+        self.kind == LOADED
+    }
+
+    pub(crate) fn is_protected(&self) -> bool {
+        self.kind == PROTECTED
     }
 
     pub(crate) fn is_executable(&self) -> bool {
@@ -114,8 +129,15 @@ pub(crate) fn a_function_of_libc() -> usize {
 }
 
 /// Shows each part of each loaded file that is in memory, with the module's base.
-pub(crate) fn each_segment<F: FnMut(usize, &Segment)>(mut each: F) {
-    unsafe extern "C" fn show<F: FnMut(usize, &Segment)>(
+pub(crate) fn each_segment(mut each: impl FnMut(usize, &Segment)) {
+    each_module(|base, segments| {
+        segments.iter().filter(|segment| segment.is_loaded()).for_each(|segment| each(base, segment));
+    });
+}
+
+/// Shows what is said of the parts of each loaded file, with the module's base.
+pub(crate) fn each_module<F: FnMut(usize, &[Segment])>(mut each: F) {
+    unsafe extern "C" fn show<F: FnMut(usize, &[Segment])>(
         header: *const Header,
         _: usize,
         each: *mut c_void,
@@ -124,7 +146,7 @@ pub(crate) fn each_segment<F: FnMut(usize, &Segment)>(mut each: F) {
         let (header, each) = unsafe { (&*header, &mut *each.cast::<F>()) };
         // SAFETY: as above.
         let segments = unsafe { core::slice::from_raw_parts(header.segments, usize::from(header.count)) };
-        segments.iter().filter(|segment| segment.kind == LOADED).for_each(|part| each(header.address, part));
+        each(header.address, segments);
         0
     }
     // SAFETY: `show` is called with the closure, which outlives the call.

@@ -31,10 +31,11 @@ impl Run {
         self.only_notes = self.several && !calls && !points;
     }
 
-    /// Makes room for what most runs need, so that it need not grow in each of them.
+    /// Makes room for what most runs need, so that it need not grow in each of them; and for no more, since what is used of
+    /// it lies on the fewer pages.
     pub(crate) fn reserve(&mut self) {
-        const TASKS: usize = 8;
-        const OBJECTS: usize = 24;
+        const TASKS: usize = 4;
+        const OBJECTS: usize = 12;
         self.engine.reserve(TASKS, OBJECTS);
         self.engine.analysis_mut().reserve(TASKS, OBJECTS);
         self.objects.reserve(OBJECTS - TASKS);

@@ -232,6 +232,20 @@ pub unsafe fn forbid(address: *mut u8, size: usize) {
     crate::reset::forbidden(address as usize, size);
 }
 
+/// The same without a mapping of its own, where the kernel can do that and nobody keeps account of what is accessible.
+///
+/// # Safety
+/// As for [`forbid`].
+pub unsafe fn guard(address: *mut u8, size: usize) {
+    const INSTALL_GUARD: usize = 102;
+    // SAFETY: passed on to the caller.
+    unsafe {
+        if crate::reset::is_on() || call3(nr::MADVISE, address as usize, size, INSTALL_GUARD) != 0 {
+            forbid(address, size);
+        }
+    }
+}
+
 /// Ends the process at once.
 pub fn exit(code: i32) -> ! {
     loop {
@@ -315,4 +329,27 @@ pub fn read_all(fd: i32, mut bytes: &mut [u8]) -> bool {
         }
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guard_lets_nobody_in_and_its_neighbours_are_as_they_were() {
+        const PAGE: usize = 4096;
+        let pages = map(3 * PAGE, false);
+        // SAFETY: memory of our own, and a file that is read into it.
+        unsafe {
+            pages.add(PAGE - 1).write(1);
+            pages.add(2 * PAGE).write(2);
+            guard(pages.add(PAGE), PAGE);
+            let zeros = call3(nr::OPEN, c"/dev/zero".as_ptr() as usize, 0, 0);
+            let reads = |at: usize| call3(nr::READ, zeros as usize, pages.add(at) as usize, 1);
+            assert_eq!([PAGE, 2 * PAGE - 1].map(reads), [-14; 2]);
+            assert_eq!([pages.add(PAGE - 1).read(), pages.add(2 * PAGE).read()], [1, 2]);
+            assert_eq!([PAGE - 1, 2 * PAGE].map(reads), [1; 2]);
+            call3(nr::CLOSE, zeros as usize, 0, 0);
+        }
+    }
 }

@@ -39,7 +39,7 @@ impl Run {
     }
 
     fn stack(&mut self, size: usize) -> Option<Stack> {
-        self.bury_detached();
+        self.bury_dead();
         let libc = libc::get();
         let stack = match self.stacks.iter().position(|stack| stack.fits(size, libc)) {
             Some(at) => self.stacks.swap_remove(at),
@@ -73,11 +73,12 @@ impl Run {
         self.engine.world().task(task).life == Life::Exited
     }
 
-    /// Threads that nobody joins give their stacks back when they are over.
-    fn bury_detached(&mut self) {
+    /// Threads that are over give their stacks back when another is made: those that were joined, and those that nobody
+    /// joins. Most programs make all of theirs first, and of what libc takes back for each nothing need be touched then.
+    fn bury_dead(&mut self) {
         for task in 1..self.threads.len() as u32 {
             let thread = &self.threads[task as usize];
-            if thread.detached && !thread.buried && self.is_over(TaskId(task)) {
+            if !thread.buried && (thread.joined || thread.detached && self.is_over(TaskId(task))) {
                 self.bury(TaskId(task));
             }
         }
@@ -94,7 +95,7 @@ impl Run {
 
     /// The thread that the program knows by this handle.
     pub(crate) fn find(&self, handle: u64) -> Option<TaskId> {
-        let thread = self.threads.iter().rposition(|t| !t.buried && t.fiber.handle() == handle);
+        let thread = self.threads.iter().rposition(|t| !t.joined && !t.buried && t.fiber.handle() == handle);
         thread.map(|index| TaskId(index as u32))
     }
 }
@@ -145,7 +146,8 @@ fn take_result(task: TaskId) -> usize {
     with(|run| {
         let result = run.threads[task.index()].fiber.result();
         run.common.join(task, run.running);
-        run.bury(task);
+        run.threads[task.index()].joined = true;
+        run.threads[task.index()].fiber.end();
         result
     })
 }

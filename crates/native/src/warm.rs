@@ -5,7 +5,7 @@
 //! with a page fault for each stretch of code that it comes to. It does copy the entries for a mapping that has been
 //! written to; but then for all of its pages, and these cost in every copy, when it is made and when it ends. So one copy
 //! is watched: which pages of code does it come to? From then on the entries of these, and of no others, are
-//! copied.
+//! copied. Copies that are made late come to fewer of them, and one of these is watched, too.
 //!
 //! To be watched, a copy has each page in a mapping of its own: the kernel brings in more than the page that is asked
 //! for, but never beyond a mapping. They differ in whether they were part of a core dump, which changes nothing.
@@ -43,6 +43,8 @@ unsafe extern "C" {
 /// Before the program begins, on its only thread.
 pub fn up() {
     crate::calls::prepare();
+    crate::libc::end_rseq();
+    crate::data::join();
     // SAFETY: a block that is given back.
     unsafe {
         set_up_heap();
@@ -74,7 +76,15 @@ pub(crate) struct Visited {
     bits: [AtomicU64; PAGES_MAX / 64],
 }
 
+/// Which of both it is that a copy from before main has come to, or one that was made late.
+pub(crate) const EARLY: usize = 0;
+pub(crate) const LATE: usize = 1;
+
 impl Visited {
+    fn is_told(&self) -> bool {
+        self.told.load(Ordering::Acquire)
+    }
+
     fn set(&self, page: usize) {
         self.bits[page / 64].fetch_or(1 << (page % 64), Ordering::Relaxed);
     }
@@ -94,17 +104,24 @@ pub(crate) fn another(shared: &Shared) -> bool {
 
 /// In the server: a copy has ended. If it was watched, and has come to its end, all others begin with what it needed.
 pub(crate) fn ended(shared: &Shared) {
-    if !is_up(shared) && shared.visited().told.load(Ordering::Acquire) {
+    let all = &shared.visited()[EARLY];
+    if !is_up(shared) && all.is_told() {
         shared.warm.store(1, Ordering::Relaxed);
-        fetch(shared.visited());
+        fetch(all);
     }
 }
 
 /// In a copy that makes others: these begin with what they need, and not with what it needed itself to come here.
 pub(crate) fn again(shared: &Shared) {
     if is_up(shared) {
-        fetch(shared.visited());
+        let [all, late] = shared.visited();
+        fetch(if late.is_told() { late } else { all });
     }
+}
+
+/// In such a copy: whether some that it makes are to be watched.
+pub(crate) fn watches_late(shared: &Shared) -> bool {
+    is_up(shared) && !shared.visited()[LATE].is_told()
 }
 
 /// Whether copies begin with what they need.
@@ -204,16 +221,16 @@ fn advise(address: usize, size: usize, what: usize) {
     unsafe { sys::call3(nr::MADVISE, address, size, what) };
 }
 
-/// The code of a copy that is watched.
-struct Watched(UnsafeCell<Code>);
+/// The code of a copy that is watched, and which kind it is of.
+struct Watched(UnsafeCell<(Code, usize)>);
 
 // SAFETY: written and read on the process's one thread, when its program has not begun or is over.
 unsafe impl Sync for Watched {}
 
-static WATCHED: Watched = Watched(UnsafeCell::new(Code::NONE));
+static WATCHED: Watched = Watched(UnsafeCell::new((Code::NONE, EARLY)));
 
-/// In a copy, before the program begins: from now on it is seen which pages of code it comes to.
-pub(crate) fn watch() {
+/// In a copy, before the program begins or goes on: from now on it is seen which pages of code it comes to.
+pub(crate) fn watch(kind: usize) {
     let Some(pagemap) = Pagemap::open() else { return };
     let code = Code::find();
     code.each(|_, range, _| {
@@ -223,25 +240,25 @@ pub(crate) fn watch() {
     });
     // What has been needed to come here, but not what has been written: that is nowhere else.
     code.each(|_, range, _| {
-        let mut pure = true;
-        pagemap.each(&range, |_, there, of_file| pure &= !there || of_file);
-        if pure {
-            advise(range.start, range.len(), DROP);
-        }
+        pagemap.each(&range, |page, there, of_file| {
+            if there && of_file {
+                advise(range.start + page * PAGE, PAGE, DROP);
+            }
+        });
     });
     // SAFETY: see `Watched`.
-    unsafe { *WATCHED.0.get() = code };
+    unsafe { *WATCHED.0.get() = (code, kind) };
 }
 
 /// In a copy, when its run is over. Tells which pages it has come to if it was watched.
 pub(crate) fn tell(shared: &Shared) {
     // SAFETY: see `Watched`.
-    let code = unsafe { &*WATCHED.0.get() };
+    let (code, kind) = unsafe { &*WATCHED.0.get() };
     if code.count == 0 {
         return;
     }
     let Some(pagemap) = Pagemap::open() else { return };
-    let visited = shared.visited();
+    let visited = &shared.visited()[*kind];
     code.each(|first, range, _| {
         pagemap.each(&range, |page, there, _| {
             if there {

@@ -49,6 +49,8 @@ unsafe extern "C" fn at_main(argc: c_int, argv: usize, envp: usize) -> c_int {
 }
 
 /// Whether libc will tell us of the end of the process.
+// See `run::ACTIVE`.
+#[cfg_attr(target_os = "linux", unsafe(link_section = ".data"))]
 static AWAITED: AtomicBool = AtomicBool::new(false);
 
 /// What is registered first is called last: when all that the program registers has been done.

@@ -153,3 +153,21 @@ fn copies_are_made_late_once_that_pays() {
     assert!(moved > 0, "the runs of a campaign begin late");
     assert_eq!(count("off"), (0, digest));
 }
+
+#[test]
+fn stacks_lie_where_they_lie_in_every_other_process() {
+    let program = build("stacks.c");
+    let mut digests = Vec::new();
+    for (isolation, more) in [
+        ("fork-checked", ["--checkpoints", "off"]),
+        ("fork-checked", ["--checkpoints", "always"]),
+        ("fork-checked", ["--backend", "threads"]),
+        ("reset-checked", ["--checkpoints", "auto"]),
+    ] {
+        let json = campaign(&program, isolation, "random", "12", &more).json();
+        assert_eq!(json["failing_runs"], 0, "{isolation}, {more:?}: {json}");
+        assert!(more[1] != "always" || json["isolation"]["moved"] != 0, "copies are made late: {json}");
+        digests.push(json["runs_digest"].clone());
+    }
+    assert!(digests.iter().all(|digest| *digest == digests[0]), "{digests:?}");
+}

@@ -457,5 +457,5 @@ const OWN_HEAP: usize = 600_000;
 /// the server has set up already (`warm`).
 pub(super) fn make_room() {
     drop(core::hint::black_box(Vec::<u8>::with_capacity(OWN_HEAP)));
-    crate::fiber::map_stacks();
+    crate::fiber::make_stacks_ready();
 }

@@ -93,7 +93,7 @@ pub(super) fn watched_copy(outbox: &mut Outbox) -> Option<isize> {
     let watched = !crate::reset::is_on() && shared::get().is_some_and(warm::another);
     let child = copy(outbox);
     if watched && child.is_none() {
-        warm::watch();
+        warm::watch(warm::EARLY);
     }
     child
 }
@@ -323,7 +323,7 @@ fn wait(child: isize, hang_ms: u32, shared: &Shared) -> (i32, bool) {
 }
 
 /// Whether the order of locks is followed in this run.
-fn is_close(number: u64) -> bool {
+pub(super) fn is_close(number: u64) -> bool {
     number.is_power_of_two() || number.is_multiple_of(CLOSE_EVERY)
 }
 

@@ -16,7 +16,7 @@ use super::{CAPTURED, CHECKED, CHECKPOINTS_ALWAYS, CHECKPOINTS_OFF, FROM_MAIN, R
 use super::{has_mail, processor, reply, request, socket};
 use crate::reset::guard;
 use crate::signals;
-use crate::sys;
+use crate::sys::{self, nr};
 use crate::warm;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -24,6 +24,9 @@ use raddle_model::Rng;
 
 /// So many runs must have been, and be left, for it to pay. By then it is known which code a run needs.
 const RUNS_MIN: u64 = 32;
+
+/// So many of them are watched for the code that they need: which that is hangs on their choices.
+const WATCHED: u32 = 4;
 
 /// Runs cannot begin late: they all come to their first choice in the same way.
 static REFUSED: AtomicBool = AtomicBool::new(false);
@@ -118,27 +121,59 @@ pub(super) fn first_choice() -> Option<u64> {
     stay(invitation, marks, shared)
 }
 
+/// The controller by a number of the lowest, if the program has left one: the kernel copies as long a list of descriptors for
+/// every process as the highest of them says. Copies have none of it.
+fn low_socket() -> i32 {
+    /// So long is the list that every process has in any case.
+    const SHORT: isize = 64;
+    let high = socket() as usize;
+    // SAFETY: descriptors of our own.
+    unsafe {
+        let low = sys::call3(nr::FCNTL, high, sys::DUPLICATE_CLOEXEC, SHORT as usize - 1);
+        if low == SHORT - 1 {
+            sys::call3(nr::CLOSE, high, 0, 0);
+            return low as i32;
+        }
+        if low >= 0 {
+            sys::call3(nr::CLOSE, low as usize, 0, 0);
+        }
+    }
+    high as i32
+}
+
 /// Makes the copies for all runs that are left.
 ///
 /// Not part of its caller, from where all runs go on: see `reset::late`.
 #[inline(never)]
 fn stay(Invitation { flags, last, seed }: Invitation, marks: Marks, shared: &Shared) -> Option<u64> {
-    let mut outbox = Outbox::new(socket())?;
+    let socket = low_socket();
+    let mut outbox = Outbox::new(socket)?;
     let mut number = shared.run.load(Ordering::Relaxed);
     processor::stay();
     warm::again(shared);
     shared.alone.store(1, Ordering::Relaxed);
     outbox.put(0, reply::MOVED, &[], 0, number);
-    while number < last && !has_mail(socket()) {
+    let mut to_watch = if warm::watches_late(shared) { WATCHED } else { 0 };
+    while number < last && !has_mail(socket) {
         shared.begin_run();
         marks.rewind(true);
+        let watched = to_watch > 0 && !copies::is_close(number);
         let Some(child) = copies::bare_copy(&mut outbox) else {
             processor::begin();
+            // SAFETY: a descriptor of ours, which the one who stays needs, and a run does not.
+            unsafe { sys::call3(nr::CLOSE, socket as usize, 0, 0) };
+            if watched {
+                warm::watch(warm::LATE);
+            }
             return Some(Rng::seed_of_run(seed, number));
         };
         shared.copy.store(child as u32, Ordering::Release);
         let status = copies::wait_for(child);
         shared.copy.store(0, Ordering::Release);
+        if watched {
+            to_watch -= 1;
+            warm::again(shared);
+        }
         copies::end_group(child, shared);
         let hangs = shared.hung.swap(0, Ordering::Relaxed) != 0;
         let status = copies::checked(flags, status, shared);

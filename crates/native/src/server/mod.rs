@@ -180,6 +180,7 @@ pub unsafe fn serve(environment: *mut *mut c_char, prepare: fn()) {
     if let Err(missing) = crate::libc::find() {
         outbox::refuse(socket, missing.to_bytes());
     }
+    crate::fiber::map_stacks();
     shared::prepare();
     let Some(mut outbox) = Outbox::new(socket) else {
         outbox::refuse(socket, b"there is no memory to share");

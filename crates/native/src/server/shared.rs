@@ -93,7 +93,7 @@ static SHARED: AtomicPtr<Shared> = AtomicPtr::new(core::ptr::null_mut());
 
 /// Makes the memory. False if there is none.
 pub(super) fn prepare() -> bool {
-    let size = size_of::<Shared>() + ROOM + KEPT_MAX + size_of::<Visited>();
+    let size = size_of::<Shared>() + ROOM + KEPT_MAX + size_of::<[Visited; 2]>();
     let shared: *mut Shared = sys::map(size, true).cast();
     if !shared.is_null() {
         // SAFETY: fresh memory, and large enough.
@@ -288,10 +288,10 @@ impl Shared {
         unsafe { self.room().add(ROOM) }
     }
 
-    /// Which pages of code a copy has come to that was watched.
-    pub(crate) fn visited(&self) -> &Visited {
+    /// Which pages of code a copy has come to that was watched: one from before main, and one that was made late.
+    pub(crate) fn visited(&self) -> &[Visited; 2] {
         // SAFETY: it comes last in the mapping, which is aligned there, and is valid as zeros.
-        unsafe { &*self.kept_room().add(KEPT_MAX).cast::<Visited>() }
+        unsafe { &*self.kept_room().add(KEPT_MAX).cast::<[Visited; 2]>() }
     }
 
     fn room(&self) -> *mut u8 {
