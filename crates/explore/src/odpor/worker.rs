@@ -300,7 +300,10 @@ impl Worker {
         let alphabet = &tree.alphabet;
         for (position, sleeper) in tree.sleepers(node, place).enumerate() {
             let Letter { task, op, more } = alphabet.get(sleeper);
-            let meets = if more.is_none() && path.can_look_up(op) {
+            let lasts = more.is_none() && path.shields(earlier, op);
+            let meets = if lasts {
+                None
+            } else if more.is_none() && path.can_look_up(op) {
                 path.first_met(*task, op, earlier)
             } else {
                 let mut rest = independent.find(path, earlier, path.stops.len()).iter().copied();
@@ -308,7 +311,8 @@ impl Worker {
             };
             let met = meets.map_or(last, |step| letters[step]);
             if alphabet.relation(sleeper, met, known) != Relation::Conflict {
-                return Cause::Covered(position);
+                // What no step can wake need not be asked again.
+                return if lasts { Cause::Until(0) } else { Cause::Covered(position) };
             }
             wakers.extend(meets);
         }
@@ -349,14 +353,13 @@ impl Worker {
             if !self.path.stops[later].races() {
                 continue;
             }
-            let pending = self.path.at(later);
             if self.path.waits_for_exit(later) {
                 debug_assert!(
-                    !self.can_be_reversed(&pending, plan, trace),
+                    !self.can_be_reversed(&self.path.at(later), plan, trace),
                     "raddle bug: a join can be reversed"
                 );
             } else {
-                self.reverse_new(tree, &pending, plan, trace);
+                self.reverse_new(tree, &self.path.at(later), plan, trace);
             }
         }
         let left: Vec<Pending> = self.path.left().collect();

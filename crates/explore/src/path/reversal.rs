@@ -17,15 +17,21 @@ impl Path {
         needed: &mut Vec<Lane>,
         steps: &mut Vec<usize>,
     ) {
+        steps.clear();
+        let end = self.end(later);
+        let alone = later.op.kind != Kind::End && self.meets_only_dependents(earlier, &later.op, end);
+        if alone && wakers.is_empty() && later.before.is_none_or(|before| before < earlier) {
+            // Whatever leads to it comes before `earlier`.
+            return;
+        }
         needed.clear();
         later.before.into_iter().for_each(|step| self.need(needed, step));
         wakers.iter().for_each(|&step| self.need(needed, step));
-        let end = self.end(later);
         if later.op.kind == Kind::End {
             // Everything conflicts with it: the last steps of the tasks will not do, since those may depend on `earlier`.
             let independent = (earlier + 1..end).filter(|&step| !self.ordered(earlier, step));
             independent.for_each(|step| self.need(needed, step));
-        } else if !self.meets_only_dependents(earlier, &later.op, end) {
+        } else if !alone {
             self.each_conflicting(&later.op, end, |path, step| {
                 if step > earlier && !path.ordered(earlier, step) {
                     path.need(needed, step);
@@ -33,7 +39,6 @@ impl Path {
                 step > earlier
             });
         }
-        steps.clear();
         for (own, &count) in self.by_task.iter().zip(needed.as_flattened()) {
             for &step in own[..count as usize].iter().rev() {
                 if step <= earlier {
