@@ -70,16 +70,16 @@ impl Path {
         let known = !stop.races() && stop.before.get().is_none_or(|before| is_needed(&self.stops[before]));
         match needed.as_flattened_mut().get_mut(stop.task.index()) {
             Some(own) if known => *own = stop.index + 1,
-            _ => self.clocks.join_into(needed, stop.clock()),
+            _ => self.clocks.join_into(needed, stop.clock(), stop.task.index(), stop.index + 1),
         }
     }
 
     /// Whether one of the steps that came with this run, and does not depend on the step `earlier` before them, is such
     /// a one.
     pub(crate) fn any_new_beside(&self, earlier: usize, mut is: impl FnMut(usize) -> bool) -> bool {
-        self.by_task.iter().zip(&self.kept).any(|(own, &kept)| {
+        self.by_task.iter().any(|own| {
+            let new = own[own.partition_point(|&step| step < self.kept)..].iter();
             // What comes after one that depends on it does so, too.
-            let new = own.get(kept as usize..).unwrap_or_default().iter();
             new.take_while(|&&step| !self.ordered(earlier, step)).any(|&step| is(step))
         })
     }
