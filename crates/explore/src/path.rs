@@ -11,12 +11,14 @@ mod alone;
 pub(crate) mod clocks;
 mod growth;
 mod reversal;
+mod tail;
 mod wakers;
 
 use self::accesses::Accesses;
 use self::alone::Habit;
 use self::clocks::Clocks;
 use self::growth::Early;
+use self::tail::Awaited;
 pub(crate) use self::growth::closes;
 use crate::hypothesis::{self, Hypothesis};
 use core::num::NonZeroU32;
@@ -131,6 +133,10 @@ pub struct Path {
     has_pasts: bool,
     // Whether something was seen that can come between taking a mutex and giving it back.
     intrudes: bool,
+    // Number of steps of the run, those that were left out included; who is waited for; and whether somebody only looked.
+    length: usize,
+    awaited: Awaited,
+    peeks: bool,
     hypothesis: Hypothesis,
 }
 
@@ -352,6 +358,7 @@ impl Path {
         if pending.op.kind == Kind::Lock && hypothesis::is_plain_mutex(trace, pending.op.object) {
             return !self.is_held_without(earlier, pending.op.object);
         }
+        self.grow_tail(trace);
         let mut hypothesis = core::mem::take(&mut self.hypothesis);
         let steps = (0..earlier).chain(self.independent_of(earlier)).map(|step| &self.stops[step]);
         let possible = hypothesis.enabled_after(plan.spurious_max, trace, steps, pending.task, &pending.op);

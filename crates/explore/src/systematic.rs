@@ -77,9 +77,9 @@ pub trait Search: Clone + Send + 'static {
     }
 
     /// Writes what has changed since the last time, or all of it, and says how many parts there are. None if it has
-    /// no journal.
-    fn save(&mut self, entry: &mut Entry, all: bool) -> Option<usize> {
-        let _ = (entry, all);
+    /// no journal. The trace is that of the last run.
+    fn save(&mut self, trace: &Trace, entry: &mut Entry, all: bool) -> Option<usize> {
+        let _ = (trace, entry, all);
         None
     }
 
@@ -304,7 +304,7 @@ impl<S: Search> Core<S> {
             rest.list(self.plan.points.accesses.iter(), |rest, site| rest.number(u64::from(site.0)));
             rest.list(self.failed.iter(), |rest, (_, plan)| rest.bytes(&raddle_wire::plan::encode(plan)));
             // A search that will begin anew need not be kept.
-            if self.grown { 0 } else { self.search.save(entry, all).unwrap_or(0) }
+            if self.grown { 0 } else { self.search.save(trace, entry, all).unwrap_or(0) }
         });
         self.journal = Some(journal);
     }
@@ -477,7 +477,7 @@ impl<S: Search> Explorer for Systematic<S> {
         target: &mut dyn Target,
     ) -> Result<u64, JournalError> {
         let core = self.core.as_mut().expect(AWAY);
-        if core.search.clone().save(&mut Entry::default(), false).is_none() {
+        if core.search.clone().save(&Trace::default(), &mut Entry::default(), false).is_none() {
             let message =
                 "this strategy keeps no journal: what it learns can be saved, its place in the search not";
             return Err(JournalError(String::from(message)));

@@ -91,17 +91,22 @@ impl Worker {
         let known = self.known;
         let end = self.nodes.last().copied().expect("raddle bug: a run that nobody asked for");
         tree.release(end);
-        self.path.follow(trace, known);
+        self.path.follow_front(trace, known, self.nodes.len() + 1);
         self.scratch.independent.of = None;
         self.spell(tree, known, number);
         let races = self.races.partition_point(|race| race.later < known);
         self.races.truncate(races);
-        let steps = self.path.stops.len();
-        for number in known..steps {
+        let mut next = known;
+        while next < self.path.stops.len() {
+            let number = next;
+            next += 1;
             self.enter(tree, number);
-            if self.nodes.len() == number + 1 && tree.node(self.nodes[number]).asleep.is_empty() {
-                self.add_quiet_choices(tree, number);
-                break;
+            if self.nodes.len() == number + 1 {
+                if tree.node(self.nodes[number]).asleep.is_empty() {
+                    self.add_quiet_choices(tree, number);
+                    break;
+                }
+                self.grow_tail(tree, trace);
             }
             let (letter, objects) = (self.letters[number], self.path.stops[number].objects);
             let known = |other| tree.alphabet.relation(other, letter, objects) == Relation::Same;
@@ -113,6 +118,7 @@ impl Worker {
             self.reach(tree, number);
             self.add_choices(tree, number);
         }
+        let steps = self.path.stops.len();
         if self.nodes.len() > steps {
             // A bound has kept it from taking all the steps that it was asked for.
             self.enter(tree, steps);
@@ -153,14 +159,23 @@ impl Worker {
     }
 
     /// The same for the whole run.
-    pub(super) fn reach_end(&mut self, tree: &mut Tree) {
-        if let Some(last) = self.path.stops.len().checked_sub(1)
-            && self.holds
-        {
+    pub(super) fn reach_end(&mut self, tree: &mut Tree, trace: &Trace) {
+        if !self.holds {
+            return;
+        }
+        self.grow_tail(tree, trace);
+        if let Some(last) = self.path.stops.len().checked_sub(1) {
             tree.let_go(self.nodes[self.nodes.len() - 1]);
             self.reach(tree, last);
             tree.hold(self.nodes[self.nodes.len() - 1]);
         }
+    }
+
+    /// Takes in what was left out of the run, if anything was.
+    #[inline]
+    fn grow_tail(&mut self, tree: &mut Tree, trace: &Trace) {
+        self.path.grow_tail(trace);
+        self.spell_on(tree);
     }
 
     /// A step that the run took by itself.
@@ -251,6 +266,11 @@ impl Worker {
             late.then(|| Arc::new(Origin { number: run, announcements: self.path.announcements() }));
         let kept = if late { 0 } else { known.min(self.letters.len()) };
         self.letters.drain(kept..).for_each(|letter| tree.alphabet.drop(letter));
+        self.spell_on(tree);
+    }
+
+    /// The same for those that were not written down yet.
+    fn spell_on(&mut self, tree: &mut Tree) {
         while self.letters.len() < self.path.stops.len() {
             // Most tasks do what they did before.
             let new = self.path.stops[self.letters.len()..].iter();
@@ -282,15 +302,26 @@ impl Worker {
     /// The steps after `earlier` that do not depend on it, and then `later`, are a sequence that must be taken
     /// from the state before `earlier`. Nothing is added if a sleeping step covers it. Of the steps only
     /// those are kept that lead to the last one, or to what wakes a sleeper: the others come by themselves.
-    fn reverse(&mut self, tree: &mut Tree, earlier: usize, later: &Pending) -> Cause {
+    fn reverse(&mut self, tree: &mut Tree, earlier: usize, later: &Pending, trace: &Trace) -> Cause {
         self.reach(tree, earlier);
         let last = self.letter_of(tree, later);
-        let cause = self.reverse_to(tree, earlier, later, last);
+        let cause = self.reverse_to(tree, earlier, later, last).unwrap_or_else(|| {
+            self.grow_tail(tree, trace);
+            let cause = self.reverse_to(tree, earlier, later, last);
+            cause.expect("raddle bug: nothing is left out of a run")
+        });
         tree.alphabet.drop(last);
         cause
     }
 
-    fn reverse_to(&mut self, tree: &mut Tree, earlier: usize, later: &Pending, last: LetterId) -> Cause {
+    /// The same if it can be told without what is left out of the run.
+    fn reverse_to(
+        &mut self,
+        tree: &mut Tree,
+        earlier: usize,
+        later: &Pending,
+        last: LetterId,
+    ) -> Option<Cause> {
         let place = self.place(tree, earlier);
         let Worker { path, letters, nodes, scratch, .. } = self;
         let known = path.stops[earlier].objects;
@@ -303,8 +334,12 @@ impl Worker {
             let lasts = more.is_none() && path.shields(earlier, op);
             let meets = if lasts {
                 None
+            } else if path.may_meet_tail(op) {
+                return None;
             } else if more.is_none() && path.can_look_up(op) {
                 path.first_met(*task, op, earlier)
+            } else if !path.is_whole() {
+                return None;
             } else {
                 let mut rest = independent.find(path, earlier, path.stops.len()).iter().copied();
                 rest.find(|&step| alphabet.relation(sleeper, letters[step], known) != Relation::Apart)
@@ -312,14 +347,14 @@ impl Worker {
             let met = meets.map_or(last, |step| letters[step]);
             if alphabet.relation(sleeper, met, known) != Relation::Conflict {
                 // What no step can wake need not be asked again.
-                return if lasts { Cause::Until(0) } else { Cause::Covered(position) };
+                return Some(if lasts { Cause::Until(0) } else { Cause::Covered(position) });
             }
             wakers.extend(meets);
         }
         path.leads_to_reversal(earlier, later, wakers, needed, steps);
         steps.push(LAST);
         tree.insert(node, place, &mut Sequence { steps, letters, last, known });
-        Cause::Until(wakers.iter().copied().max().unwrap_or(0))
+        Some(Cause::Until(wakers.iter().copied().max().unwrap_or(0)))
     }
 
     /// The other values of the choices in a step.
@@ -348,7 +383,7 @@ impl Worker {
 
     /// Adds the reversals of the races of the run.
     fn reverse_races(&mut self, tree: &mut Tree, plan: &Plan, trace: &Trace) {
-        self.reverse_again(tree);
+        self.reverse_again(tree, trace);
         for later in self.known.max(1)..self.path.stops.len() {
             if !self.path.stops[later].races() {
                 continue;
@@ -371,27 +406,32 @@ impl Worker {
     /// A pair of steps that led the run was looked at in the run in which its second was new; what this run
     /// did later can matter only to somebody who sleeps, or if it has other values in it; or, where objects have
     /// other ids in each run, to what is known of them.
-    fn reverse_again(&mut self, tree: &mut Tree) {
+    fn reverse_again(&mut self, tree: &mut Tree, trace: &Trace) {
         let known = self.known;
         let chose = self.path.chooses_from(known);
         for position in 0..self.races.len() {
             let Race { earlier, later, cause } = self.races[position];
             let again = match cause {
                 Cause::Until(step) => step >= known,
-                Cause::Covered(sleeper) => self.wakes(tree, earlier, sleeper),
+                Cause::Covered(sleeper) => self.wakes(tree, earlier, sleeper, trace),
             };
             if again || chose || self.origin.is_some() {
                 let later = self.path.at(later);
-                self.races[position].cause = self.reverse(tree, earlier, &later);
+                self.races[position].cause = self.reverse(tree, earlier, &later, trace);
             }
         }
     }
 
     /// Whether a step that is new and does not depend on `earlier` wakes one who sleeps there.
-    fn wakes(&self, tree: &Tree, earlier: usize, sleeper: usize) -> bool {
+    fn wakes(&mut self, tree: &mut Tree, earlier: usize, sleeper: usize, trace: &Trace) -> bool {
         let objects = self.path.stops[earlier].objects;
         let mut sleepers = tree.sleepers(self.nodes[earlier], self.place(tree, earlier));
         let sleeper = sleepers.nth(sleeper).expect("raddle bug: nobody slept there");
+        let Letter { op, more, .. } = tree.alphabet.get(sleeper);
+        if more.is_some() || !self.path.can_look_up(op) || self.path.may_meet_tail(op) {
+            drop(sleepers);
+            self.grow_tail(tree, trace);
+        }
         self.path.any_new_beside(earlier, |step| {
             tree.alphabet.relation(sleeper, self.letters[step], objects) != Relation::Apart
         })
@@ -420,8 +460,9 @@ impl Worker {
             if hidden || !self.path.is_possible_without(earlier, later, plan, trace) {
                 continue;
             }
+            self.spell_on(tree);
             races.push(earlier);
-            let cause = self.reverse(tree, earlier, later);
+            let cause = self.reverse(tree, earlier, later, trace);
             self.races.extend(later.step.map(|later| Race { earlier, later, cause }));
             if self.path.hides(earlier, later) {
                 break;

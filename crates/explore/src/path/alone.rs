@@ -70,9 +70,9 @@ fn first_of<'a>(picks: &'a [Picked], events: &'a [Event]) -> Option<Point<'a>> {
 }
 
 impl Path {
-    /// Pushes the steps from `number` on that are such ones, as [`Path::push`] does. The number of the first that may not
-    /// be, or of the one after the last.
-    pub(super) fn push_alone(&mut self, trace: &Trace, mut number: usize) -> usize {
+    /// Pushes the steps from `number` on, up to the one with the number `end`, that are such ones, as [`Path::push`] does. The
+    /// number of the first that may not be, or of the one after the last.
+    pub(super) fn push_alone(&mut self, trace: &Trace, mut number: usize, end: usize) -> usize {
         let over = self.stops.last().is_none_or(|last| last.op.kind == Kind::End);
         if over || self.knows_memory || self.has_pasts {
             return number;
@@ -80,7 +80,9 @@ impl Path {
         let choices_at = self.choices.len() as u32;
         let Path { stops, clocks, by_task, by_object, births, habits, .. } = self;
         let mut picks = trace.log.picks.get(number - 1..).unwrap_or_default();
-        while let Some(Point { picked, event, closed }) = first_of(picks, &trace.events) {
+        while number < end
+            && let Some(Point { picked, event, closed }) = first_of(picks, &trace.events)
+        {
             let task = event.task;
             let (own, habits) = (&mut by_task[task.index()], &habits[task.index()]);
             let index = own.len();
@@ -347,7 +349,8 @@ mod tests {
                 general.follow(&trace(&events, names), keep);
                 assert_eq!(steps(&quick), steps(&general));
                 assert_eq!(lists(&quick), lists(&general));
-                assert_eq!(quick.push_alone(&trace(&events, names), events.len() + 1), events.len() + 1);
+                let end = events.len() + 1;
+                assert_eq!(quick.push_alone(&trace(&events, names), end, end), end);
                 assert_eq!(ordered(&quick), by_definition(&quick));
                 alone += quick.stops.iter().filter(|stop| stop.rival != Earlier::NONE).count();
                 if events.len() > 1 {

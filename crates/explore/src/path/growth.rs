@@ -2,6 +2,7 @@
 
 use super::accesses::{self, Accesses};
 use super::clocks::Clocks;
+use super::tail::peeks;
 use super::{Birth, Earlier, Path, Stop, covers, hides};
 use crate::odpor::STABLE;
 use core::ops::Range;
@@ -29,7 +30,12 @@ struct Latest {
 
 impl Path {
     /// Becomes the path of `trace`, of which the first `keep` steps are known already.
-    pub fn follow(&mut self, trace: &Trace, mut keep: usize) {
+    pub fn follow(&mut self, trace: &Trace, keep: usize) {
+        self.follow_front(trace, keep, usize::MAX);
+    }
+
+    /// The same, but what it ends with may be left out ([`Path::grow_tail`]) beyond the first `least` steps.
+    pub(crate) fn follow_front(&mut self, trace: &Trace, mut keep: usize, least: usize) {
         let names_changed = self.names != trace.names;
         if names_changed {
             self.names.clone_from(&trace.names);
@@ -61,21 +67,31 @@ impl Path {
         if trace.pending.iter().any(|(_, op)| op.is_wide()) {
             self.know_memory();
         }
-        let Log { picks, chosen, .. } = &trace.log;
+        let picks = &trace.log.picks;
         // Nearly always all of them.
         let is_taken = |picked: &Picked| (picked.event as usize) < trace.events.len();
         let all = picks.last().is_none_or(is_taken);
-        let taken = if all { picks.len() } else { picks.partition_point(is_taken) };
-        let mut chosen = &chosen[chosen.partition_point(|choice| (choice.pick as usize) < keep)..];
-        let mut number = keep;
-        while let next = if chosen.is_empty() { self.push_alone(trace, number) } else { number }
-            && next <= taken
+        self.length = 1 + if all { picks.len() } else { picks.partition_point(is_taken) };
+        let front = if least < self.length { self.find_tail(trace, self.length).max(least) } else { self.length };
+        self.grow(trace, front);
+        if front < self.length && (self.peeks || !self.is_calm(trace)) {
+            self.grow_tail(trace);
+        }
+    }
+
+    /// Takes in the steps up to the one with the number `end`.
+    pub(super) fn grow(&mut self, trace: &Trace, end: usize) {
+        let Log { picks, chosen, .. } = &trace.log;
+        let mut number = self.stops.len();
+        let mut chosen = &chosen[chosen.partition_point(|choice| (choice.pick as usize) < number)..];
+        while let next = if chosen.is_empty() { self.push_alone(trace, number, end) } else { number }
+            && next < end
         {
             number = next;
             let picked = number.checked_sub(1).map(|pick| &picks[pick]);
             let begin = picked.map_or(0, |picked| picked.event as usize);
-            let end = picks.get(number).map_or(trace.events.len(), |picked| picked.event as usize);
-            let events = &trace.events[begin..end];
+            let until = picks.get(number).map_or(trace.events.len(), |picked| picked.event as usize);
+            let events = &trace.events[begin..until];
             let choices_at = self.choices.len();
             while let Some((choice, rest)) = chosen.split_first()
                 && choice.pick as usize == number
@@ -89,6 +105,7 @@ impl Path {
             };
             self.push(first, objects, choices_at, closes(events));
             self.intrudes |= intrudes(&first.op, trace);
+            self.peeks |= peeks(&first.op);
             self.give_birth(number, events);
             number += 1;
         }
