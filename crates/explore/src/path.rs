@@ -265,6 +265,7 @@ impl Path {
     }
 
     /// Whether a step happened before another.
+    #[inline]
     pub fn ordered(&self, earlier: usize, later: usize) -> bool {
         let (one, other) = (&self.stops[earlier], &self.stops[later]);
         if one.task == other.task { one.index <= other.index } else { one.is_in(self.clock(later)) }

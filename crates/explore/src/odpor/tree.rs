@@ -320,7 +320,7 @@ impl Tree {
                 Some((_, Child::Live(_, next), initial)) => {
                     sequence.pass(initial);
                     (id, from) = (next, 0);
-                    if sequence.steps.is_empty() || self.node(id).fresh {
+                    if sequence.letters.is_empty() || self.node(id).fresh {
                         return;
                     }
                 }

@@ -3,7 +3,7 @@
 use super::alphabet::LetterId;
 use super::letter::{Letter, More, Origin, Relation};
 use super::tree::{NodeId, Tree};
-use super::wakeup::{LAST, Sequence};
+use super::wakeup::Sequence;
 use crate::outlook::Sizes;
 use crate::path::clocks::Lane;
 use crate::path::{Path, Pending, Stop};
@@ -55,6 +55,7 @@ pub(super) struct Worker {
 #[derive(Clone, Default, Debug)]
 struct Scratch {
     steps: Vec<usize>,
+    sequence: Vec<LetterId>,
     independent: Independent,
     wakers: Vec<usize>,
     needed: Vec<Lane>,
@@ -326,7 +327,7 @@ impl Worker {
         let Worker { path, letters, nodes, scratch, .. } = self;
         let known = path.stops[earlier].objects;
         let node = nodes[earlier];
-        let Scratch { steps, wakers, needed, independent, .. } = scratch;
+        let Scratch { steps, sequence, wakers, needed, independent, .. } = scratch;
         wakers.clear();
         let alphabet = &tree.alphabet;
         for (position, sleeper) in tree.sleepers(node, place).enumerate() {
@@ -352,8 +353,10 @@ impl Worker {
             wakers.extend(meets);
         }
         path.leads_to_reversal(earlier, later, wakers, needed, steps);
-        steps.push(LAST);
-        tree.insert(node, place, &mut Sequence { steps, letters, last, known });
+        sequence.clear();
+        sequence.extend(steps.iter().map(|&step| letters[step]));
+        sequence.push(last);
+        tree.insert(node, place, &mut Sequence { letters: sequence, known });
         Some(Cause::Until(wakers.iter().copied().max().unwrap_or(0)))
     }
 
@@ -371,10 +374,10 @@ impl Worker {
                 let last = tree.alphabet.id(other);
                 let covers = |sleeper| tree.alphabet.relation(sleeper, last, known) != Relation::Conflict;
                 if !tree.sleepers(node, place).any(covers) {
-                    let steps = &mut scratch.steps;
-                    steps.clear();
-                    steps.push(LAST);
-                    tree.insert(node, place, &mut Sequence { steps, letters, last, known });
+                    let letters = &mut scratch.sequence;
+                    letters.clear();
+                    letters.push(last);
+                    tree.insert(node, place, &mut Sequence { letters, known });
                 }
                 tree.alphabet.drop(last);
             }

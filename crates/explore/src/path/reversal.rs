@@ -1,5 +1,6 @@
 //! What must come before a step that is to be taken instead of an earlier one.
 
+use super::accesses::Accesses;
 use super::clocks::Lane;
 use super::{Path, Pending, Stop};
 use raddle_model::{Kind, Op};
@@ -24,6 +25,10 @@ impl Path {
             // Whatever leads to it comes before `earlier`.
             return;
         }
+        if !alone && self.leads_simply(earlier, later, wakers, steps) {
+            return;
+        }
+        steps.clear();
         needed.clear();
         later.before.into_iter().for_each(|step| self.need(needed, step));
         wakers.iter().for_each(|&step| self.need(needed, step));
@@ -50,6 +55,47 @@ impl Path {
             }
         }
         steps.sort_unstable();
+    }
+
+    /// The same if each of them is all that leads there after `earlier`, as it often is where many tasks read what one
+    /// writes. False, and nothing is known, if not.
+    fn leads_simply(
+        &self,
+        earlier: usize,
+        later: &Pending,
+        wakers: &[usize],
+        steps: &mut Vec<usize>,
+    ) -> bool {
+        let is_simple = |step: usize| {
+            let stop = &self.stops[step];
+            !stop.races() && stop.before.get().is_none_or(|before| before <= earlier)
+        };
+        let (Some(step), false, false) = (later.step, later.op.second.is_some(), self.knows_memory) else {
+            return false;
+        };
+        let ends = later.op.kind == Kind::End || self.stops[step - 1].op.kind == Kind::End;
+        let Some(accesses) = self.by_object.get(later.op.object.index()).filter(|_| !ends) else { return false };
+        if later.before.is_some_and(|before| before > earlier) || !wakers.iter().all(|&waker| is_simple(waker)) {
+            return false;
+        }
+        for &met in Accesses::before(Some(accesses), &later.op, step).iter().rev() {
+            if met <= earlier {
+                break;
+            }
+            if self.stops[met].op.conflicts(&later.op) && !self.ordered(earlier, met) {
+                if !is_simple(met) {
+                    return false;
+                }
+                steps.push(met);
+            }
+        }
+        steps.reverse();
+        for &waker in wakers {
+            if let Err(place) = steps.binary_search(&waker) {
+                steps.insert(place, waker);
+            }
+        }
+        true
     }
 
     /// Whether it is plain that all steps between `earlier` and `end` that `op` conflicts with depend on `earlier`.
