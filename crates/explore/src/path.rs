@@ -18,8 +18,8 @@ use self::accesses::Accesses;
 use self::alone::Habit;
 use self::clocks::Clocks;
 use self::growth::Early;
-use self::tail::Awaited;
 pub(crate) use self::growth::closes;
+use self::tail::Awaited;
 use crate::hypothesis::{self, Hypothesis};
 use core::num::NonZeroU32;
 use core::ops::Range;
@@ -142,6 +142,7 @@ pub struct Path {
 
 impl Path {
     /// For each other task how many of its steps have happened before this one.
+    #[cfg(test)]
     fn clock(&self, number: usize) -> &[u32] {
         self.clocks.get(self.stops[number].clock())
     }
@@ -268,7 +269,10 @@ impl Path {
     #[inline]
     pub fn ordered(&self, earlier: usize, later: usize) -> bool {
         let (one, other) = (&self.stops[earlier], &self.stops[later]);
-        if one.task == other.task { one.index <= other.index } else { one.is_in(self.clock(later)) }
+        if one.task == other.task {
+            return one.index <= other.index;
+        }
+        self.clocks.has(&other.clock(), one.task.index(), one.index)
     }
 
     /// Whether a step happened before what a task did or was about to do, that operation's own
@@ -450,12 +454,6 @@ impl Stop {
     #[inline]
     fn clock(&self) -> Range<usize> {
         self.clock_at as usize..self.clock_end as usize
-    }
-
-    /// Whether that of a step of another task has it.
-    #[inline]
-    fn is_in(&self, clock: &[u32]) -> bool {
-        clock.get(self.task.index()).is_some_and(|&steps| steps > self.index)
     }
 }
 

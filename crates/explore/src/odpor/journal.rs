@@ -46,6 +46,10 @@ fn save_node(node: &Node, alphabet: &Alphabet, wakeups: &Wakeups, put: &mut Put<
             put.number(0);
             wakeups.save(alphabet, step, put);
         }
+        Child::Single(letter) => {
+            put.number(0);
+            Wakeups::save_single(alphabet, letter, put);
+        }
         Child::Live(letter, next) => {
             put.number(1);
             save(put, letter);

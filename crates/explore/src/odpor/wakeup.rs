@@ -314,6 +314,12 @@ impl Wakeups {
         put.list(rest.iter(), |put, &next| self.save(alphabet, next, put));
     }
 
+    /// Writes a step that nothing must follow, as [`Wakeups::save`] does.
+    pub(crate) fn save_single(alphabet: &Alphabet, letter: LetterId, put: &mut Put<'_>) {
+        put.list([letter].iter(), |put, &letter| alphabet.get(letter).save(put));
+        put.list([].iter(), |_, ()| ());
+    }
+
     pub(crate) fn load(&mut self, alphabet: &mut Alphabet, take: &mut Take<'_>) -> Result<Waiting, Unpack> {
         let letters = take.list(|take| Ok(alphabet.id(Letter::load(take)?)))?;
         if letters.is_empty() {

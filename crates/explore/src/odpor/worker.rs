@@ -362,6 +362,9 @@ impl Worker {
 
     /// The other values of the choices in a step.
     fn add_choices(&mut self, tree: &mut Tree, number: usize) {
+        if self.path.choices(number).is_empty() {
+            return;
+        }
         let place = self.place(tree, number);
         let Worker { path, letters, nodes, scratch, .. } = self;
         let (node, known) = (nodes[number], path.stops[number].objects);
@@ -400,9 +403,9 @@ impl Worker {
                 self.reverse_new(tree, &self.path.at(later), plan, trace);
             }
         }
-        let left: Vec<Pending> = self.path.left().collect();
-        for later in left {
-            self.reverse_new(tree, &later, plan, trace);
+        if !trace.pending.is_empty() {
+            let left: Vec<Pending> = self.path.left().collect();
+            left.iter().for_each(|later| self.reverse_new(tree, later, plan, trace));
         }
     }
 

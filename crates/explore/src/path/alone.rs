@@ -60,13 +60,9 @@ fn first_of<'a>(picks: &'a [Picked], events: &'a [Event]) -> Option<Point<'a>> {
     let (picked, rest) = picks.split_first()?;
     let begin = picked.event as usize;
     let end = rest.first().map_or(events.len(), |next| next.event as usize);
-    let events = events.get(begin..end)?;
-    let closed = closes(events);
-    if events.len() == 1 + usize::from(closed) {
-        Some(Point { picked, event: &events[0], closed })
-    } else {
-        None
-    }
+    let event = events.get(begin)?;
+    let closed = end == begin + 2 && closes(&events[begin..]);
+    if end == begin + 1 || closed { Some(Point { picked, event, closed }) } else { None }
 }
 
 impl Path {
@@ -101,7 +97,7 @@ impl Path {
                 if !theirs.covers {
                     break;
                 }
-                if theirs.task != task && !theirs.is_in(clocks.get(clock.clone())) {
+                if theirs.task != task && !clocks.has(&clock, theirs.task.index(), theirs.index) {
                     rival = Earlier(last as u32);
                     let (task, steps) = (theirs.task.index(), theirs.index + 1);
                     clock = clocks.push_joined(clock, theirs.clock(), task, steps);

@@ -29,9 +29,16 @@ impl Clocks {
     }
 
     /// The clock that lies there.
-    #[inline]
+    #[cfg(test)]
     pub(super) fn get(&self, at: Range<usize>) -> &[u32] {
         self.0[at].as_flattened()
+    }
+
+    /// Whether the clock that lies there has a step of a task.
+    #[inline]
+    pub(super) fn has(&self, at: &Range<usize>, task: usize, index: u32) -> bool {
+        let lane = at.start + task / TASKS;
+        lane < at.end && self.0[lane][task % TASKS] > index
     }
 
     /// Begins a clock with all that another has.

@@ -72,7 +72,8 @@ impl Path {
         let is_taken = |picked: &Picked| (picked.event as usize) < trace.events.len();
         let all = picks.last().is_none_or(is_taken);
         self.length = 1 + if all { picks.len() } else { picks.partition_point(is_taken) };
-        let front = if least < self.length { self.find_tail(trace, self.length).max(least) } else { self.length };
+        let front =
+            if least < self.length { self.find_tail(trace, self.length).max(least) } else { self.length };
         self.grow(trace, front);
         if front < self.length && (self.peeks || !self.is_calm(trace)) {
             self.grow_tail(trace);
@@ -361,7 +362,7 @@ impl New<'_> {
     /// Whether an earlier step is known to happen before it.
     #[inline]
     fn knows(&self, clocks: &Clocks, earlier: &Stop) -> bool {
-        earlier.task == self.task || earlier.is_in(clocks.get(self.clock.clone()))
+        earlier.task == self.task || clocks.has(&self.clock, earlier.task.index(), earlier.index)
     }
 
     /// An earlier step happens before it.

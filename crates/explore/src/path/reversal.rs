@@ -74,8 +74,12 @@ impl Path {
             return false;
         };
         let ends = later.op.kind == Kind::End || self.stops[step - 1].op.kind == Kind::End;
-        let Some(accesses) = self.by_object.get(later.op.object.index()).filter(|_| !ends) else { return false };
-        if later.before.is_some_and(|before| before > earlier) || !wakers.iter().all(|&waker| is_simple(waker)) {
+        let Some(accesses) = self.by_object.get(later.op.object.index()).filter(|_| !ends) else {
+            return false;
+        };
+        if later.before.is_some_and(|before| before > earlier)
+            || !wakers.iter().all(|&waker| is_simple(waker))
+        {
             return false;
         }
         for &met in Accesses::before(Some(accesses), &later.op, step).iter().rev() {
@@ -108,7 +112,10 @@ impl Path {
     #[inline]
     fn need(&self, needed: &mut Vec<Lane>, step: usize) {
         let stop = &self.stops[step];
-        let is_needed = |stop: &Stop| stop.is_in(needed.as_flattened());
+        let is_needed = |stop: &Stop| {
+            let known = needed.as_flattened().get(stop.task.index());
+            known.is_some_and(|&steps| steps > stop.index)
+        };
         if is_needed(stop) {
             return;
         }
