@@ -54,42 +54,54 @@ struct Point<'a> {
 }
 
 /// The first of these points, if one event is all that happened up to the next one, or one more that gives back what that has
-/// taken. What else is done on the way to a point is left to the general way.
+/// taken. What else is done on the way to a point is left to the general way. The event `after` is the first that belongs to none of them.
 #[inline(always)]
-fn first_of<'a>(picks: &'a [Picked], events: &'a [Event]) -> Option<Point<'a>> {
+fn first_of<'a>(picks: &'a [Picked], events: &'a [Event], after: usize) -> Option<Point<'a>> {
     let (picked, rest) = picks.split_first()?;
     let begin = picked.event as usize;
-    let end = rest.first().map_or(events.len(), |next| next.event as usize);
+    let end = rest.first().map_or(after, |next| next.event as usize);
     let event = events.get(begin)?;
     let closed = end == begin + 2 && closes(&events[begin..]);
     if end == begin + 1 || closed { Some(Point { picked, event, closed }) } else { None }
 }
 
+/// Lists the steps from `first` on up to `end`: mostly one, or many.
+#[inline(always)]
+fn list(steps: &mut Vec<usize>, first: usize, end: usize) {
+    if first < end {
+        steps.push(first);
+    }
+    if first + 1 < end {
+        steps.extend(first + 1..end);
+    }
+}
+
 impl Path {
     /// Pushes the steps from `number` on, up to the one with the number `end`, that are such ones, as [`Path::push`] does. The
     /// number of the first that may not be, or of the one after the last.
+    ///
+    /// A task that goes on with the same object meets nobody there but itself, so that such steps are listed together.
     pub(super) fn push_alone(&mut self, trace: &Trace, mut number: usize, end: usize) -> usize {
         let over = self.stops.last().is_none_or(|last| last.op.kind == Kind::End);
-        if over || self.knows_memory || self.has_pasts {
+        if over || self.knows_memory || self.has_pasts || number >= end {
             return number;
         }
         let choices_at = self.choices.len() as u32;
         let Path { stops, clocks, by_task, by_object, births, habits, .. } = self;
-        let mut picks = trace.log.picks.get(number - 1..).unwrap_or_default();
-        while number < end
-            && let Some(Point { picked, event, closed }) = first_of(picks, &trace.events)
-        {
-            let task = event.task;
+        let mut picks = trace.log.picks.get(number - 1..end - 1).unwrap_or_default();
+        let after = trace.log.picks.get(end - 1).map_or(trace.events.len(), |next| next.event as usize);
+        let mut point = first_of(picks, &trace.events, after);
+        while let Some(Point { mut picked, mut event, mut closed }) = point {
+            let (task, object) = (event.task, event.op.object);
             let (own, habits) = (&mut by_task[task.index()], &habits[task.index()]);
-            let index = own.len();
+            let mut index = own.len();
             let habit = habits.get(index).filter(|habit| habit.is_alone(&event.op));
-            let accesses = by_object.get_mut(event.op.object.index());
-            let (Some(habit), Some(accesses)) = (habit, accesses) else { break };
-            let (before, mut clock) = match own.last() {
+            let (Some(mut habit), Some(accesses)) = (habit, by_object.get_mut(object.index())) else { break };
+            let (mut before, mut clock) = match own.last() {
                 Some(&last) => (last as u32, stops[last].clock()),
                 None => births[task.index()].before(),
             };
-            let (clocks_at, mut rival) = (clocks.end() as u32, Earlier::NONE);
+            let (mut clocks_at, mut rival) = (clocks.end() as u32, Earlier::NONE);
             // Who only reads meets nobody who does.
             let met = if habit.writes { accesses.all.last() } else { accesses.writes.last() };
             if let Some(&last) = met {
@@ -103,30 +115,43 @@ impl Path {
                     clock = clocks.push_joined(clock, theirs.clock(), task, steps);
                 }
             }
-            let place = accesses.all.len() as u32;
-            own.push(number);
-            accesses.push(number, habit.writes);
-            stops.push(Stop {
-                op: event.op,
-                outcome: event.outcome,
-                task,
-                objects: picked.objects,
-                index: index as u32,
-                clock_at: clock.start as u32,
-                clock_end: clock.end as u32,
-                clocks_at,
-                choices_at,
-                before: Earlier(before),
-                rival,
-                place,
-                writes: habit.writes,
-                covers: habit.covers,
-                closed,
-                called: habit.called,
-                past: 0,
-            });
-            number += 1;
-            picks = &picks[1..];
+            let (first, mut place) = (number, accesses.all.len() as u32);
+            loop {
+                stops.push(Stop {
+                    op: event.op,
+                    outcome: event.outcome,
+                    task,
+                    objects: picked.objects,
+                    index: index as u32,
+                    clock_at: clock.start as u32,
+                    clock_end: clock.end as u32,
+                    clocks_at,
+                    choices_at,
+                    before: Earlier(before),
+                    rival,
+                    place,
+                    writes: habit.writes,
+                    covers: habit.covers,
+                    closed,
+                    called: habit.called,
+                    past: 0,
+                });
+                (before, rival, clocks_at) = (number as u32, Earlier::NONE, clocks.end() as u32);
+                number += 1;
+                picks = &picks[1..];
+                point = first_of(picks, &trace.events, after);
+                let Some(next) = &point else { break };
+                let goes_on = next.event.task == task && next.event.op.object == object && habit.covers;
+                let again = habits.get(index + 1).filter(|habit| goes_on && habit.is_alone(&next.event.op));
+                let Some(again) = again else { break };
+                (picked, event, closed, habit) = (next.picked, next.event, next.closed, again);
+                index += 1;
+                place += 1;
+            }
+            list(own, first, number);
+            list(&mut accesses.all, first, number);
+            // All but the last cover.
+            list(&mut accesses.writes, first, if habit.writes { number } else { number - 1 });
         }
         number
     }
