@@ -51,7 +51,7 @@ impl Search for Dfs {
         Some(self.tree.outlook())
     }
 
-    fn save(&mut self, entry: &mut Entry, all: bool) -> Option<usize> {
+    fn save(&mut self, _: &Trace, entry: &mut Entry, all: bool) -> Option<usize> {
         Some(self.tree.save(entry, all))
     }
 

@@ -327,7 +327,7 @@ impl<G: Guide> Search for Dpor<G> {
         self.guide.is_complete()
     }
 
-    fn save(&mut self, entry: &mut Entry, all: bool) -> Option<usize> {
+    fn save(&mut self, _: &Trace, entry: &mut Entry, all: bool) -> Option<usize> {
         if !self.guide.is_complete() {
             return None;
         }

@@ -11,6 +11,7 @@ mod alone;
 pub(crate) mod clocks;
 mod growth;
 mod reversal;
+mod tail;
 mod wakers;
 
 use self::accesses::Accesses;
@@ -18,6 +19,7 @@ use self::alone::Habit;
 use self::clocks::Clocks;
 use self::growth::Early;
 pub(crate) use self::growth::closes;
+use self::tail::Awaited;
 use crate::hypothesis::{self, Hypothesis};
 use core::num::NonZeroU32;
 use core::ops::Range;
@@ -37,9 +39,10 @@ pub struct Stop {
     pub objects: u32,
     /// Which step of its task it is.
     index: u32,
-    /// Where its clock is in those of the path, and where its choices begin.
+    /// Where its clock is in those of the path; how many there were before it, and before its choices.
     clock_at: u32,
     clock_end: u32,
+    clocks_at: u32,
     choices_at: u32,
     /// The step before it of the same task, or the one that made the task.
     before: Earlier,
@@ -47,7 +50,8 @@ pub struct Stop {
     rival: Earlier,
     /// How many accesses to its object came before it.
     place: u32,
-    /// Whether whatever accesses its object later depends on it: see [`covers`].
+    /// Whether it writes, and whether whatever accesses its object later depends on it: see [`covers`].
+    writes: bool,
     covers: bool,
     /// Whether it has given back the mutex that it took: see [`raddle_model::plan::Steps::sections`].
     pub(crate) closed: bool,
@@ -75,6 +79,14 @@ impl Earlier {
     }
 }
 
+/// The step in which a task was made, and what is known after it.
+#[derive(Clone, Copy, Default, Debug)]
+struct Birth {
+    step: u32,
+    clock_at: u32,
+    clock_end: u32,
+}
+
 /// What a task did at a step, or was about to do at the end.
 #[derive(Clone, Debug)]
 pub struct Pending {
@@ -100,14 +112,13 @@ pub struct Path {
     pub names: Vec<u64>,
     // What the tasks that were alive at the end were about to do.
     pending: Vec<(TaskId, Op)>,
-    // The step in which each task was made.
-    births: Vec<usize>,
+    births: Vec<Birth>,
     // The steps of each task, and those on each object.
     by_task: Vec<Vec<usize>>,
     // What each task did at each of its steps, in this run or in one before: most do the same again.
     habits: Vec<Vec<Habit>>,
-    // How many steps of each task this run shares with the one before.
-    kept: Vec<u32>,
+    // How many steps this run shares with the one before.
+    kept: usize,
     by_object: Vec<Accesses>,
     // Those on memory, once an operation was seen that may be on any; and which may.
     memory: Accesses,
@@ -122,12 +133,17 @@ pub struct Path {
     has_pasts: bool,
     // Whether something was seen that can come between taking a mutex and giving it back.
     intrudes: bool,
+    // Number of steps of the run, those that were left out included; who is waited for; and whether somebody only looked.
+    length: usize,
+    awaited: Awaited,
+    peeks: bool,
     hypothesis: Hypothesis,
 }
 
 impl Path {
-    /// For each task how many of its steps have happened before this one, itself included.
-    pub(crate) fn clock(&self, number: usize) -> &[u32] {
+    /// For each other task how many of its steps have happened before this one.
+    #[cfg(test)]
+    fn clock(&self, number: usize) -> &[u32] {
         self.clocks.get(self.stops[number].clock())
     }
 
@@ -148,7 +164,7 @@ impl Path {
         match own[..own.partition_point(|&step| step < number)].last() {
             Some(&last) => Some(last),
             None if task == TaskId::MAIN => None,
-            None => Some(self.births[task.index()]),
+            None => Some(self.births[task.index()].step as usize),
         }
     }
 
@@ -250,8 +266,13 @@ impl Path {
     }
 
     /// Whether a step happened before another.
+    #[inline]
     pub fn ordered(&self, earlier: usize, later: usize) -> bool {
-        self.stops[earlier].is_in(self.clock(later))
+        let (one, other) = (&self.stops[earlier], &self.stops[later]);
+        if one.task == other.task {
+            return one.index <= other.index;
+        }
+        self.clocks.has(&other.clock(), one.task.index(), one.index)
     }
 
     /// Whether a step happened before what a task did or was about to do, that operation's own
@@ -278,7 +299,7 @@ impl Path {
     pub fn last_own(&self, later: &Pending) -> usize {
         let own = &self.by_task[later.task.index()];
         let before = later.step.map_or(own.len(), |end| own.partition_point(|&step| step < end));
-        own[..before].last().copied().unwrap_or(self.births[later.task.index()])
+        own[..before].last().copied().unwrap_or(self.births[later.task.index()].step as usize)
     }
 
     /// What a task was about to do before the step `number`; none if it was not there yet.
@@ -342,6 +363,7 @@ impl Path {
         if pending.op.kind == Kind::Lock && hypothesis::is_plain_mutex(trace, pending.op.object) {
             return !self.is_held_without(earlier, pending.op.object);
         }
+        self.grow_tail(trace);
         let mut hypothesis = core::mem::take(&mut self.hypothesis);
         let steps = (0..earlier).chain(self.independent_of(earlier)).map(|step| &self.stops[step]);
         let possible = hypothesis.enabled_after(plan.spurious_max, trace, steps, pending.task, &pending.op);
@@ -432,11 +454,6 @@ impl Stop {
     #[inline]
     fn clock(&self) -> Range<usize> {
         self.clock_at as usize..self.clock_end as usize
-    }
-
-    #[inline]
-    pub(crate) fn is_in(&self, clock: &[u32]) -> bool {
-        clock.get(self.task.index()).is_some_and(|&steps| steps > self.index)
     }
 }
 

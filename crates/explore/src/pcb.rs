@@ -67,7 +67,7 @@ impl Search for Pcb {
         (!self.grows).then(|| self.tree.outlook())
     }
 
-    fn save(&mut self, entry: &mut Entry, all: bool) -> Option<usize> {
+    fn save(&mut self, _: &Trace, entry: &mut Entry, all: bool) -> Option<usize> {
         entry.rest().number(u64::from(self.bound));
         Some(self.tree.save(entry, all))
     }

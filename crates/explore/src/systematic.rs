@@ -77,9 +77,9 @@ pub trait Search: Clone + Send + 'static {
     }
 
     /// Writes what has changed since the last time, or all of it, and says how many parts there are. None if it has
-    /// no journal.
-    fn save(&mut self, entry: &mut Entry, all: bool) -> Option<usize> {
-        let _ = (entry, all);
+    /// no journal. The trace is that of the last run.
+    fn save(&mut self, trace: &Trace, entry: &mut Entry, all: bool) -> Option<usize> {
+        let _ = (trace, entry, all);
         None
     }
 
@@ -304,7 +304,7 @@ impl<S: Search> Core<S> {
             rest.list(self.plan.points.accesses.iter(), |rest, site| rest.number(u64::from(site.0)));
             rest.list(self.failed.iter(), |rest, (_, plan)| rest.bytes(&raddle_wire::plan::encode(plan)));
             // A search that will begin anew need not be kept.
-            if self.grown { 0 } else { self.search.save(entry, all).unwrap_or(0) }
+            if self.grown { 0 } else { self.search.save(trace, entry, all).unwrap_or(0) }
         });
         self.journal = Some(journal);
     }
@@ -362,8 +362,8 @@ impl<S: Search> Core<S> {
         self.pass += 1;
     }
 
-    /// The plan of a worker, to be written to.
-    fn assigned(&mut self, worker: usize) -> &mut Plan {
+    /// A worker has a plan with the conditions of this pass.
+    fn assign(&mut self, worker: usize) {
         while self.assigned.len() <= worker {
             self.assigned.push(Assigned { plan: Arc::new(self.plan.clone()), pass: self.pass, shared: 0 });
         }
@@ -372,7 +372,6 @@ impl<S: Search> Core<S> {
             *pass = self.pass;
             *plan = Arc::new(self.plan.clone());
         }
-        Arc::make_mut(plan)
     }
 }
 
@@ -381,29 +380,27 @@ impl<S: Search> Searcher for Core<S> {
         if core::mem::take(&mut self.grown) {
             self.begin_anew();
         }
-        let plan = self.assigned(worker);
-        let Tail::Steps(Steps { steps, sleep, .. }) = &mut plan.tail else {
-            unreachable!("raddle bug: a search without steps");
-        };
-        sleep.clear();
-        // Nobody else has them any more, unless a run hangs.
-        let steps = Arc::make_mut(steps);
-        steps.resize_with(steps.len().max(1), Step::default);
-        let (steps, sleep) = (core::mem::take(steps), core::mem::take(sleep));
-        let mut request = Request { steps, sleep, random: None, shared: 0 };
-        let next = self.search.next(worker, &mut request);
-        let Request { steps, sleep, random, shared } = request;
-        let (timeouts_max, sections, seed) = (self.timeouts_max, self.sections, self.plan.seed);
-        let plan = self.assigned(worker);
-        if let Tail::Steps(tail) = &mut plan.tail {
-            *Arc::make_mut(&mut tail.steps) = steps;
-            (tail.sleep, tail.random) = (sleep, random.is_some());
-            (tail.run_on, tail.timeouts_max, tail.sections) = (true, timeouts_max, sections);
+        self.assign(worker);
+        let Core { search, assigned, timeouts_max, sections, plan, .. } = self;
+        let seed = plan.seed;
+        let Assigned { plan: shared_plan, shared, .. } = &mut assigned[worker];
+        // Nobody else has it any more, nor its steps, unless a run hangs.
+        let plan = Arc::make_mut(shared_plan);
+        let Tail::Steps(tail) = &mut plan.tail else { unreachable!("raddle bug: a search without steps") };
+        let steps = Arc::make_mut(&mut tail.steps);
+        if steps.is_empty() {
+            steps.push(Step::default());
         }
-        plan.seed = random.unwrap_or(seed);
-        self.assigned[worker].shared = shared;
+        tail.sleep.clear();
+        let (lent, sleep) = (core::mem::take(steps), core::mem::take(&mut tail.sleep));
+        let mut request = Request { steps: lent, sleep, random: None, shared: 0 };
+        let next = search.next(worker, &mut request);
+        *shared = request.shared;
+        (*steps, tail.sleep, tail.random) = (request.steps, request.sleep, request.random.is_some());
+        (tail.run_on, tail.timeouts_max, tail.sections) = (true, *timeouts_max, *sections);
+        plan.seed = request.random.unwrap_or(seed);
         match next {
-            Next::Run => Ask::Run(self.assigned[worker].plan.clone()),
+            Next::Run => Ask::Run(shared_plan.clone()),
             Next::Wait => Ask::Wait,
             Next::Over => {
                 self.over = true;
@@ -477,7 +474,7 @@ impl<S: Search> Explorer for Systematic<S> {
         target: &mut dyn Target,
     ) -> Result<u64, JournalError> {
         let core = self.core.as_mut().expect(AWAY);
-        if core.search.clone().save(&mut Entry::default(), false).is_none() {
+        if core.search.clone().save(&Trace::default(), &mut Entry::default(), false).is_none() {
             let message =
                 "this strategy keeps no journal: what it learns can be saved, its place in the search not";
             return Err(JournalError(String::from(message)));

@@ -143,6 +143,12 @@ impl Alphabet {
         }
     }
 
+    /// How a step relates to others.
+    #[inline]
+    pub(crate) fn relations(&self, one: LetterId, known: u32) -> Relations<'_> {
+        Relations { alphabet: self, row: self.relations.get(one.0 as usize), one, known }
+    }
+
     /// How a step relates to another that comes next. `known` is the number of objects that both runs have in common.
     #[inline]
     pub(crate) fn relation(&self, one: LetterId, other: LetterId, known: u32) -> Relation {
@@ -150,6 +156,24 @@ impl Alphabet {
         match self.relations.get(row) {
             Some(row) if column < FEW => row[column],
             _ => self.get(one).relation(self.get(other), known),
+        }
+    }
+}
+
+/// How a step relates to others that come next: see [`Alphabet::relation`].
+pub(crate) struct Relations<'a> {
+    alphabet: &'a Alphabet,
+    row: Option<&'a [Relation; FEW]>,
+    one: LetterId,
+    known: u32,
+}
+
+impl Relations<'_> {
+    #[inline]
+    pub(crate) fn to(&self, other: LetterId) -> Relation {
+        match self.row.and_then(|row| row.get(other.0 as usize)) {
+            Some(&relation) => relation,
+            None => self.alphabet.relation(self.one, other, self.known),
         }
     }
 }

@@ -7,16 +7,17 @@ use super::alphabet::{Alphabet, LetterId};
 use super::letter::Letter;
 use super::tree::{Child, Node, NodeId, ROOT, Tree};
 use super::wakeup::Wakeups;
+use raddle_model::Trace;
 use raddle_model::plan::Step;
 use raddle_wire::Unpack;
 use raddle_wire::journal::{Entry, Put, State, Take};
 
 /// Writes what has happened, or all states.
-pub(super) fn save(search: &mut Odpor, entry: &mut Entry, all: bool) -> usize {
+pub(super) fn save(search: &mut Odpor, trace: &Trace, entry: &mut Entry, all: bool) -> usize {
     // The last run is repeated from its steps: all of them must be there.
     let mut last = ROOT;
     if let Some(worker) = search.workers.get_mut(search.last) {
-        worker.reach_end(&mut search.tree);
+        worker.reach_end(&mut search.tree, trace);
         last = worker.nodes.last().copied().unwrap_or(ROOT);
     }
     let tree = &mut search.tree;
@@ -44,6 +45,10 @@ fn save_node(node: &Node, alphabet: &Alphabet, wakeups: &Wakeups, put: &mut Put<
         Child::Waiting(step) => {
             put.number(0);
             wakeups.save(alphabet, step, put);
+        }
+        Child::Single(letter) => {
+            put.number(0);
+            Wakeups::save_single(alphabet, letter, put);
         }
         Child::Live(letter, next) => {
             put.number(1);

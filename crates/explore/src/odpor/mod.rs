@@ -141,8 +141,8 @@ impl Search for Odpor {
         self.workers[worker].lose(&mut self.tree);
     }
 
-    fn save(&mut self, entry: &mut Entry, all: bool) -> Option<usize> {
-        Some(journal::save(self, entry, all))
+    fn save(&mut self, trace: &Trace, entry: &mut Entry, all: bool) -> Option<usize> {
+        Some(journal::save(self, trace, entry, all))
     }
 
     fn load(&mut self, state: &State, rest: &mut Take<'_>) -> Result<Vec<Step>, Unpack> {

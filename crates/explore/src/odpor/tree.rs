@@ -31,6 +31,8 @@ const NOBODY: NodeId = NodeId::MAX;
 pub(super) enum Child {
     /// It has not been taken.
     Waiting(Waiting),
+    /// The same, and nothing must follow it, as is so for most.
+    Single(LetterId),
     /// It has, and leads here.
     Live(LetterId, NodeId),
     /// It has, and nothing is left to do.
@@ -41,7 +43,7 @@ impl Child {
     fn letter(self, wakeups: &Wakeups) -> LetterId {
         match self {
             Child::Waiting(step) => wakeups.letter(step),
-            Child::Live(letter, _) | Child::Done(letter) => letter,
+            Child::Single(letter) | Child::Live(letter, _) | Child::Done(letter) => letter,
         }
     }
 }
@@ -172,26 +174,22 @@ impl Tree {
         let (mut at, mut place) = (id, self.node(id).taken);
         let known = stack.len();
         loop {
-            let Child::Waiting(waiting) = self.node(at).children[place as usize] else {
-                unreachable!("raddle bug: a branch is taken twice");
-            };
-            let mut left = Some(self.wakeups.place(waiting));
-            while let Some(letter_at) = left {
-                let (letter, rest) = self.wakeups.read(letter_at);
-                steps.push(self.alphabet.get(letter).step());
-                let next = self.add(at, place);
-                stack.push(next);
-                let node = self.node_mut(at);
-                node.taken += 1;
-                node.open += 1;
-                match node.children.get_mut(place as usize) {
-                    Some(first) => *first = Child::Live(letter, next),
-                    None => node.children.push(Child::Live(letter, next)),
+            match self.node(at).children[place as usize] {
+                Child::Single(letter) => at = self.go(at, place, letter, steps, stack),
+                Child::Waiting(waiting) => {
+                    let mut left = Some(self.wakeups.place(waiting));
+                    while let Some(letter_at) = left {
+                        let (letter, rest) = self.wakeups.read(letter_at);
+                        at = self.go(at, place, letter, steps, stack);
+                        (place, left) = (0, rest);
+                    }
+                    let node = &mut self.nodes[at as usize];
+                    self.wakeups.take(waiting, |rest| node.children.push(Child::Waiting(rest)));
                 }
-                (at, place, left) = (next, 0, rest);
+                _ => unreachable!("raddle bug: a branch is taken twice"),
             }
+            place = 0;
             let node = &mut self.nodes[at as usize];
-            self.wakeups.take(waiting, |rest| node.children.push(Child::Waiting(rest)));
             if node.children.is_empty() {
                 node.fresh = true;
                 node.running = true;
@@ -203,6 +201,28 @@ impl Tree {
                 return;
             }
         }
+    }
+
+    /// Takes a step from a state: its child at a place, or the first one. The state that it leads to.
+    fn go(
+        &mut self,
+        at: NodeId,
+        place: u32,
+        letter: LetterId,
+        steps: &mut Vec<Step>,
+        stack: &mut Vec<NodeId>,
+    ) -> NodeId {
+        steps.push(self.alphabet.get(letter).step());
+        let next = self.add(at, place);
+        stack.push(next);
+        let node = self.node_mut(at);
+        node.taken += 1;
+        node.open += 1;
+        match node.children.get_mut(place as usize) {
+            Some(first) => *first = Child::Live(letter, next),
+            None => node.children.push(Child::Live(letter, next)),
+        }
+        next
     }
 
     /// The run that ends its sequence at this state is over.
@@ -304,12 +324,14 @@ impl Tree {
             let mut initials = later.map(|(place, child)| (place, *child, initial(child)));
             match initials.find(|&(_, _, initial)| initial != Initial::No) {
                 None => {
-                    let step = wakeups.add_sequence(alphabet, sequence);
-                    node.children.push(Child::Waiting(step));
+                    node.children.push(match sequence.letters[..] {
+                        [letter] => Child::Single(alphabet.keep(letter)),
+                        _ => Child::Waiting(wakeups.add_sequence(alphabet, sequence)),
+                    });
                     changes.note_sequence(id, None, alphabet, sequence.left());
                     return self.reopen(id);
                 }
-                Some((_, Child::Done(_), _)) => return,
+                Some((_, Child::Done(_) | Child::Single(_), _)) => return,
                 Some((place, Child::Waiting(step), initial)) => {
                     if wakeups.insert(alphabet, step, initial, sequence) {
                         let graft = Some((place, wakeups.last_graft()));
@@ -320,7 +342,7 @@ impl Tree {
                 Some((_, Child::Live(_, next), initial)) => {
                     sequence.pass(initial);
                     (id, from) = (next, 0);
-                    if sequence.steps.is_empty() || self.node(id).fresh {
+                    if sequence.letters.is_empty() || self.node(id).fresh {
                         return;
                     }
                 }
@@ -371,8 +393,10 @@ impl Tree {
         let Tree { nodes, alphabet, wakeups, .. } = self;
         let node = &mut nodes[id as usize];
         for child in node.children.drain(node.taken as usize..) {
-            if let Child::Waiting(step) = child {
-                wakeups.remove(alphabet, step);
+            match child {
+                Child::Waiting(step) => wakeups.remove(alphabet, step),
+                Child::Single(letter) => alphabet.drop(letter),
+                _ => {}
             }
         }
     }
@@ -416,7 +440,9 @@ impl Tree {
                         left.push(next);
                     }
                     Child::Done(letter) => alphabet.drop(letter),
-                    Child::Waiting(_) => unreachable!("raddle bug: something was left to do"),
+                    Child::Waiting(_) | Child::Single(_) => {
+                        unreachable!("raddle bug: something was left to do")
+                    }
                 }
             }
             next = left.pop();
@@ -496,6 +522,7 @@ impl Tree {
             for &child in &node.children {
                 match child {
                     Child::Waiting(step) => waiting[depth] += self.wakeups.leaves(step),
+                    Child::Single(_) => waiting[depth] += 1,
                     Child::Live(_, next) => left.push(next),
                     Child::Done(_) => {}
                 }

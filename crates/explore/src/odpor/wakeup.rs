@@ -14,18 +14,12 @@ use super::packed::Packed;
 use raddle_wire::Unpack;
 use raddle_wire::journal::{Put, Take};
 
-/// A sequence of steps of a run, and one more at its end.
+/// A sequence of steps that is to be taken from a state.
 pub(crate) struct Sequence<'a> {
-    /// Positions in `letters`; [`LAST`] stands for the one more.
-    pub(crate) steps: &'a mut Vec<usize>,
-    pub(crate) letters: &'a [LetterId],
-    pub(crate) last: LetterId,
+    pub(crate) letters: &'a mut Vec<LetterId>,
     /// Number of objects that all runs through the state know by their ids.
     pub(crate) known: u32,
 }
-
-/// See [`Sequence::steps`].
-pub(crate) const LAST: usize = usize::MAX;
 
 /// How a step relates to a sequence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,19 +33,17 @@ pub(crate) enum Initial {
 }
 
 impl Sequence<'_> {
-    fn letter(&self, step: usize) -> LetterId {
-        if step == LAST { self.last } else { self.letters[step] }
-    }
-
     /// The steps that are left.
     pub(crate) fn left(&self) -> impl ExactSizeIterator<Item = LetterId> {
-        self.steps.iter().map(|&step| self.letter(step))
+        self.letters.iter().copied()
     }
 
     /// Whether a step is a weak initial.
+    #[inline]
     pub(crate) fn initial(&self, alphabet: &Alphabet, step: LetterId) -> Initial {
-        for (position, &other) in self.steps.iter().enumerate() {
-            match alphabet.relation(step, self.letter(other), self.known) {
+        let relations = alphabet.relations(step, self.known);
+        for (position, &other) in self.letters.iter().enumerate() {
+            match relations.to(other) {
                 Relation::Same => return Initial::At(position),
                 Relation::Conflict => return Initial::No,
                 Relation::Apart => {}
@@ -63,7 +55,7 @@ impl Sequence<'_> {
     /// What is left of it after a step that is a weak initial.
     pub(crate) fn pass(&mut self, initial: Initial) {
         if let Initial::At(position) = initial {
-            self.steps.remove(position);
+            self.letters.remove(position);
         }
     }
 }
@@ -215,7 +207,7 @@ impl Wakeups {
         let mut kept = 1;
         loop {
             sequence.pass(initial);
-            if sequence.steps.is_empty() {
+            if sequence.letters.is_empty() {
                 return false;
             }
             if let (_, Some(rest)) = self.packed.read(place) {
@@ -320,6 +312,12 @@ impl Wakeups {
         put.list(letters.iter().rev(), |put, &letter| alphabet.get(letter).save(put));
         let rest: Vec<Waiting> = self.rest(at).collect();
         put.list(rest.iter(), |put, &next| self.save(alphabet, next, put));
+    }
+
+    /// Writes a step that nothing must follow, as [`Wakeups::save`] does.
+    pub(crate) fn save_single(alphabet: &Alphabet, letter: LetterId, put: &mut Put<'_>) {
+        put.list([letter].iter(), |put, &letter| alphabet.get(letter).save(put));
+        put.list([].iter(), |_, ()| ());
     }
 
     pub(crate) fn load(&mut self, alphabet: &mut Alphabet, take: &mut Take<'_>) -> Result<Waiting, Unpack> {

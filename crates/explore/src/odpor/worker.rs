@@ -3,7 +3,7 @@
 use super::alphabet::LetterId;
 use super::letter::{Letter, More, Origin, Relation};
 use super::tree::{NodeId, Tree};
-use super::wakeup::{LAST, Sequence};
+use super::wakeup::Sequence;
 use crate::outlook::Sizes;
 use crate::path::clocks::Lane;
 use crate::path::{Path, Pending, Stop};
@@ -55,6 +55,7 @@ pub(super) struct Worker {
 #[derive(Clone, Default, Debug)]
 struct Scratch {
     steps: Vec<usize>,
+    sequence: Vec<LetterId>,
     independent: Independent,
     wakers: Vec<usize>,
     needed: Vec<Lane>,
@@ -91,17 +92,22 @@ impl Worker {
         let known = self.known;
         let end = self.nodes.last().copied().expect("raddle bug: a run that nobody asked for");
         tree.release(end);
-        self.path.follow(trace, known);
+        self.path.follow_front(trace, known, self.nodes.len() + 1);
         self.scratch.independent.of = None;
         self.spell(tree, known, number);
         let races = self.races.partition_point(|race| race.later < known);
         self.races.truncate(races);
-        let steps = self.path.stops.len();
-        for number in known..steps {
+        let mut next = known;
+        while next < self.path.stops.len() {
+            let number = next;
+            next += 1;
             self.enter(tree, number);
-            if self.nodes.len() == number + 1 && tree.node(self.nodes[number]).asleep.is_empty() {
-                self.add_quiet_choices(tree, number);
-                break;
+            if self.nodes.len() == number + 1 {
+                if tree.node(self.nodes[number]).asleep.is_empty() {
+                    self.add_quiet_choices(tree, number);
+                    break;
+                }
+                self.grow_tail(tree, trace);
             }
             let (letter, objects) = (self.letters[number], self.path.stops[number].objects);
             let known = |other| tree.alphabet.relation(other, letter, objects) == Relation::Same;
@@ -113,6 +119,7 @@ impl Worker {
             self.reach(tree, number);
             self.add_choices(tree, number);
         }
+        let steps = self.path.stops.len();
         if self.nodes.len() > steps {
             // A bound has kept it from taking all the steps that it was asked for.
             self.enter(tree, steps);
@@ -153,14 +160,23 @@ impl Worker {
     }
 
     /// The same for the whole run.
-    pub(super) fn reach_end(&mut self, tree: &mut Tree) {
-        if let Some(last) = self.path.stops.len().checked_sub(1)
-            && self.holds
-        {
+    pub(super) fn reach_end(&mut self, tree: &mut Tree, trace: &Trace) {
+        if !self.holds {
+            return;
+        }
+        self.grow_tail(tree, trace);
+        if let Some(last) = self.path.stops.len().checked_sub(1) {
             tree.let_go(self.nodes[self.nodes.len() - 1]);
             self.reach(tree, last);
             tree.hold(self.nodes[self.nodes.len() - 1]);
         }
+    }
+
+    /// Takes in what was left out of the run, if anything was.
+    #[inline]
+    fn grow_tail(&mut self, tree: &mut Tree, trace: &Trace) {
+        self.path.grow_tail(trace);
+        self.spell_on(tree);
     }
 
     /// A step that the run took by itself.
@@ -251,6 +267,11 @@ impl Worker {
             late.then(|| Arc::new(Origin { number: run, announcements: self.path.announcements() }));
         let kept = if late { 0 } else { known.min(self.letters.len()) };
         self.letters.drain(kept..).for_each(|letter| tree.alphabet.drop(letter));
+        self.spell_on(tree);
+    }
+
+    /// The same for those that were not written down yet.
+    fn spell_on(&mut self, tree: &mut Tree) {
         while self.letters.len() < self.path.stops.len() {
             // Most tasks do what they did before.
             let new = self.path.stops[self.letters.len()..].iter();
@@ -282,44 +303,68 @@ impl Worker {
     /// The steps after `earlier` that do not depend on it, and then `later`, are a sequence that must be taken
     /// from the state before `earlier`. Nothing is added if a sleeping step covers it. Of the steps only
     /// those are kept that lead to the last one, or to what wakes a sleeper: the others come by themselves.
-    fn reverse(&mut self, tree: &mut Tree, earlier: usize, later: &Pending) -> Cause {
+    fn reverse(&mut self, tree: &mut Tree, earlier: usize, later: &Pending, trace: &Trace) -> Cause {
         self.reach(tree, earlier);
         let last = self.letter_of(tree, later);
-        let cause = self.reverse_to(tree, earlier, later, last);
+        let cause = self.reverse_to(tree, earlier, later, last).unwrap_or_else(|| {
+            self.grow_tail(tree, trace);
+            let cause = self.reverse_to(tree, earlier, later, last);
+            cause.expect("raddle bug: nothing is left out of a run")
+        });
         tree.alphabet.drop(last);
         cause
     }
 
-    fn reverse_to(&mut self, tree: &mut Tree, earlier: usize, later: &Pending, last: LetterId) -> Cause {
+    /// The same if it can be told without what is left out of the run.
+    fn reverse_to(
+        &mut self,
+        tree: &mut Tree,
+        earlier: usize,
+        later: &Pending,
+        last: LetterId,
+    ) -> Option<Cause> {
         let place = self.place(tree, earlier);
         let Worker { path, letters, nodes, scratch, .. } = self;
         let known = path.stops[earlier].objects;
         let node = nodes[earlier];
-        let Scratch { steps, wakers, needed, independent, .. } = scratch;
+        let Scratch { steps, sequence, wakers, needed, independent, .. } = scratch;
         wakers.clear();
         let alphabet = &tree.alphabet;
         for (position, sleeper) in tree.sleepers(node, place).enumerate() {
             let Letter { task, op, more } = alphabet.get(sleeper);
-            let meets = if more.is_none() && path.can_look_up(op) {
+            let lasts = more.is_none() && path.shields(earlier, op);
+            let meets = if lasts {
+                None
+            } else if path.may_meet_tail(op) {
+                return None;
+            } else if more.is_none() && path.can_look_up(op) {
                 path.first_met(*task, op, earlier)
+            } else if !path.is_whole() {
+                return None;
             } else {
                 let mut rest = independent.find(path, earlier, path.stops.len()).iter().copied();
                 rest.find(|&step| alphabet.relation(sleeper, letters[step], known) != Relation::Apart)
             };
             let met = meets.map_or(last, |step| letters[step]);
             if alphabet.relation(sleeper, met, known) != Relation::Conflict {
-                return Cause::Covered(position);
+                // What no step can wake need not be asked again.
+                return Some(if lasts { Cause::Until(0) } else { Cause::Covered(position) });
             }
             wakers.extend(meets);
         }
         path.leads_to_reversal(earlier, later, wakers, needed, steps);
-        steps.push(LAST);
-        tree.insert(node, place, &mut Sequence { steps, letters, last, known });
-        Cause::Until(wakers.iter().copied().max().unwrap_or(0))
+        sequence.clear();
+        sequence.extend(steps.iter().map(|&step| letters[step]));
+        sequence.push(last);
+        tree.insert(node, place, &mut Sequence { letters: sequence, known });
+        Some(Cause::Until(wakers.iter().copied().max().unwrap_or(0)))
     }
 
     /// The other values of the choices in a step.
     fn add_choices(&mut self, tree: &mut Tree, number: usize) {
+        if self.path.choices(number).is_empty() {
+            return;
+        }
         let place = self.place(tree, number);
         let Worker { path, letters, nodes, scratch, .. } = self;
         let (node, known) = (nodes[number], path.stops[number].objects);
@@ -332,10 +377,10 @@ impl Worker {
                 let last = tree.alphabet.id(other);
                 let covers = |sleeper| tree.alphabet.relation(sleeper, last, known) != Relation::Conflict;
                 if !tree.sleepers(node, place).any(covers) {
-                    let steps = &mut scratch.steps;
-                    steps.clear();
-                    steps.push(LAST);
-                    tree.insert(node, place, &mut Sequence { steps, letters, last, known });
+                    let letters = &mut scratch.sequence;
+                    letters.clear();
+                    letters.push(last);
+                    tree.insert(node, place, &mut Sequence { letters, known });
                 }
                 tree.alphabet.drop(last);
             }
@@ -344,51 +389,55 @@ impl Worker {
 
     /// Adds the reversals of the races of the run.
     fn reverse_races(&mut self, tree: &mut Tree, plan: &Plan, trace: &Trace) {
-        self.reverse_again(tree);
+        self.reverse_again(tree, trace);
         for later in self.known.max(1)..self.path.stops.len() {
             if !self.path.stops[later].races() {
                 continue;
             }
-            let pending = self.path.at(later);
             if self.path.waits_for_exit(later) {
                 debug_assert!(
-                    !self.can_be_reversed(&pending, plan, trace),
+                    !self.can_be_reversed(&self.path.at(later), plan, trace),
                     "raddle bug: a join can be reversed"
                 );
             } else {
-                self.reverse_new(tree, &pending, plan, trace);
+                self.reverse_new(tree, &self.path.at(later), plan, trace);
             }
         }
-        let left: Vec<Pending> = self.path.left().collect();
-        for later in left {
-            self.reverse_new(tree, &later, plan, trace);
+        if !trace.pending.is_empty() {
+            let left: Vec<Pending> = self.path.left().collect();
+            left.iter().for_each(|later| self.reverse_new(tree, later, plan, trace));
         }
     }
 
     /// A pair of steps that led the run was looked at in the run in which its second was new; what this run
     /// did later can matter only to somebody who sleeps, or if it has other values in it; or, where objects have
     /// other ids in each run, to what is known of them.
-    fn reverse_again(&mut self, tree: &mut Tree) {
+    fn reverse_again(&mut self, tree: &mut Tree, trace: &Trace) {
         let known = self.known;
         let chose = self.path.chooses_from(known);
         for position in 0..self.races.len() {
             let Race { earlier, later, cause } = self.races[position];
             let again = match cause {
                 Cause::Until(step) => step >= known,
-                Cause::Covered(sleeper) => self.wakes(tree, earlier, sleeper),
+                Cause::Covered(sleeper) => self.wakes(tree, earlier, sleeper, trace),
             };
             if again || chose || self.origin.is_some() {
                 let later = self.path.at(later);
-                self.races[position].cause = self.reverse(tree, earlier, &later);
+                self.races[position].cause = self.reverse(tree, earlier, &later, trace);
             }
         }
     }
 
     /// Whether a step that is new and does not depend on `earlier` wakes one who sleeps there.
-    fn wakes(&self, tree: &Tree, earlier: usize, sleeper: usize) -> bool {
+    fn wakes(&mut self, tree: &mut Tree, earlier: usize, sleeper: usize, trace: &Trace) -> bool {
         let objects = self.path.stops[earlier].objects;
         let mut sleepers = tree.sleepers(self.nodes[earlier], self.place(tree, earlier));
         let sleeper = sleepers.nth(sleeper).expect("raddle bug: nobody slept there");
+        let Letter { op, more, .. } = tree.alphabet.get(sleeper);
+        if more.is_some() || !self.path.can_look_up(op) || self.path.may_meet_tail(op) {
+            drop(sleepers);
+            self.grow_tail(tree, trace);
+        }
         self.path.any_new_beside(earlier, |step| {
             tree.alphabet.relation(sleeper, self.letters[step], objects) != Relation::Apart
         })
@@ -417,8 +466,9 @@ impl Worker {
             if hidden || !self.path.is_possible_without(earlier, later, plan, trace) {
                 continue;
             }
+            self.spell_on(tree);
             races.push(earlier);
-            let cause = self.reverse(tree, earlier, later);
+            let cause = self.reverse(tree, earlier, later, trace);
             self.races.extend(later.step.map(|later| Race { earlier, later, cause }));
             if self.path.hides(earlier, later) {
                 break;

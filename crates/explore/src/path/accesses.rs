@@ -27,17 +27,17 @@ impl Accesses {
     }
 
     #[inline]
-    pub(super) fn push(&mut self, step: usize, op: &Op) {
+    pub(super) fn push(&mut self, step: usize, writes: bool) {
         self.all.push(step);
-        if op.access() == Access::Write {
+        if writes {
             self.writes.push(step);
         }
     }
 
     #[inline]
-    pub(super) fn pop(&mut self, op: &Op) {
+    pub(super) fn pop(&mut self, writes: bool) {
         self.all.pop();
-        if op.access() == Access::Write {
+        if writes {
             self.writes.pop();
         }
     }

@@ -1,7 +1,6 @@
-//! The steps that nearly all are: a task does to one object what it did at this step before, and whoever accessed the object last
-//! wrote all of it. Then that access alone tells whom the step meets.
+//! The steps that nearly all are: a task does to one object what it did at this step before, and the last access to the object
+//! that it conflicts with wrote all of it. Then that access alone tells whom the step meets.
 
-use super::clocks::{Lane, added, joined, with};
 use super::growth::{NOTHING, closes};
 use super::{Earlier, Path, Stop, covers};
 use core::num::NonZeroU32;
@@ -55,19 +54,15 @@ struct Point<'a> {
 }
 
 /// The first of these points, if one event is all that happened up to the next one, or one more that gives back what that has
-/// taken. What else is done on the way to a point is left to the general way.
+/// taken. What else is done on the way to a point is left to the general way. The event `after` is the first that belongs to none of them.
 #[inline(always)]
-fn first_of<'a>(picks: &'a [Picked], events: &'a [Event]) -> Option<Point<'a>> {
+fn first_of<'a>(picks: &'a [Picked], events: &'a [Event], after: usize) -> Option<Point<'a>> {
     let (picked, rest) = picks.split_first()?;
     let begin = picked.event as usize;
-    let end = rest.first().map_or(events.len(), |next| next.event as usize);
-    let events = events.get(begin..end)?;
-    let closed = closes(events);
-    if events.len() == 1 + usize::from(closed) {
-        Some(Point { picked, event: &events[0], closed })
-    } else {
-        None
-    }
+    let end = rest.first().map_or(after, |next| next.event as usize);
+    let event = events.get(begin)?;
+    let closed = end == begin + 2 && closes(&events[begin..]);
+    if end == begin + 1 || closed { Some(Point { picked, event, closed }) } else { None }
 }
 
 /// Lists the steps from `first` on up to `end`: mostly one, or many.
@@ -82,74 +77,75 @@ fn list(steps: &mut Vec<usize>, first: usize, end: usize) {
 }
 
 impl Path {
-    /// Pushes the steps from `number` on that are such ones, as [`Path::push`] does. The number of the first that may not
-    /// be, or of the one after the last.
+    /// Pushes the steps from `number` on, up to the one with the number `end`, that are such ones, as [`Path::push`] does. The
+    /// number of the first that may not be, or of the one after the last.
     ///
     /// A task that goes on with the same object meets nobody there but itself, so that such steps are listed together.
-    pub(super) fn push_alone(&mut self, trace: &Trace, mut number: usize) -> usize {
+    pub(super) fn push_alone(&mut self, trace: &Trace, mut number: usize, end: usize) -> usize {
         let over = self.stops.last().is_none_or(|last| last.op.kind == Kind::End);
-        let one_lane = self.names.len() <= Lane::default().len();
-        if over || self.knows_memory || self.has_pasts || !one_lane {
+        if over || self.knows_memory || self.has_pasts || number >= end {
             return number;
         }
         let choices_at = self.choices.len() as u32;
-        let Path { stops, clocks, by_task, by_object, habits, .. } = self;
-        let mut picks = trace.log.picks.get(number - 1..).unwrap_or_default();
-        while let Some(Point { mut picked, mut event, mut closed }) = first_of(picks, &trace.events) {
+        let Path { stops, clocks, by_task, by_object, births, habits, .. } = self;
+        let mut picks = trace.log.picks.get(number - 1..end - 1).unwrap_or_default();
+        let after = trace.log.picks.get(end - 1).map_or(trace.events.len(), |next| next.event as usize);
+        let mut point = first_of(picks, &trace.events, after);
+        while let Some(Point { mut picked, mut event, mut closed }) = point {
             let (task, object) = (event.task, event.op.object);
             let (own, habits) = (&mut by_task[task.index()], &habits[task.index()]);
             let mut index = own.len();
             let habit = habits.get(index).filter(|habit| habit.is_alone(&event.op));
             let (Some(mut habit), Some(accesses)) = (habit, by_object.get_mut(object.index())) else { break };
-            let Some(&(mut before)) = own.last() else { break };
-            let mut clock = *clocks.lane(before);
-            let mut rival = Earlier::NONE;
-            if let Some(&last) = accesses.all.last() {
+            let (mut before, mut clock) = match own.last() {
+                Some(&last) => (last as u32, stops[last].clock()),
+                None => births[task.index()].before(),
+            };
+            let (mut clocks_at, mut rival) = (clocks.end() as u32, Earlier::NONE);
+            // Who only reads meets nobody who does.
+            let met = if habit.writes { accesses.all.last() } else { accesses.writes.last() };
+            if let Some(&last) = met {
                 let theirs = &stops[last];
                 if !theirs.covers {
                     break;
                 }
-                if !theirs.is_in(&clock) {
+                if theirs.task != task && !clocks.has(&clock, theirs.task.index(), theirs.index) {
                     rival = Earlier(last as u32);
-                    clock = joined(&clock, clocks.lane(last));
+                    let (task, steps) = (theirs.task.index(), theirs.index + 1);
+                    clock = clocks.push_joined(clock, theirs.clock(), task, steps);
                 }
             }
-            let one = with(&Lane::default(), task.index(), 1);
-            clock = with(&clock, task.index(), index as u32 + 1);
             let (first, mut place) = (number, accesses.all.len() as u32);
             loop {
-                let clock_at = clocks.end() as u32;
-                clocks.push(clock);
                 stops.push(Stop {
                     op: event.op,
                     outcome: event.outcome,
                     task,
                     objects: picked.objects,
                     index: index as u32,
-                    clock_at,
-                    clock_end: clock_at + 1,
+                    clock_at: clock.start as u32,
+                    clock_end: clock.end as u32,
+                    clocks_at,
                     choices_at,
-                    before: Earlier(before as u32),
+                    before: Earlier(before),
                     rival,
                     place,
+                    writes: habit.writes,
                     covers: habit.covers,
                     closed,
                     called: habit.called,
                     past: 0,
                 });
-                (before, rival) = (number, Earlier::NONE);
+                (before, rival, clocks_at) = (number as u32, Earlier::NONE, clocks.end() as u32);
                 number += 1;
                 picks = &picks[1..];
-                let next = first_of(picks, &trace.events).filter(|next| next.event.task == task);
-                let Some(next) = next.filter(|next| next.event.op.object == object && habit.covers) else {
-                    break;
-                };
-                let Some(again) = habits.get(index + 1).filter(|habit| habit.is_alone(&next.event.op)) else {
-                    break;
-                };
+                point = first_of(picks, &trace.events, after);
+                let Some(next) = &point else { break };
+                let goes_on = next.event.task == task && next.event.op.object == object && habit.covers;
+                let again = habits.get(index + 1).filter(|habit| goes_on && habit.is_alone(&next.event.op));
+                let Some(again) = again else { break };
                 (picked, event, closed, habit) = (next.picked, next.event, next.closed, again);
                 index += 1;
-                clock = added(&clock, &one);
                 place += 1;
             }
             list(own, first, number);
@@ -212,6 +208,12 @@ mod tests {
 
     fn trace(events: &[Event], names: u64) -> Trace {
         let mut trace = Trace { names: (0..names).collect(), ..Trace::default() };
+        // Main makes them all first.
+        for child in 1..names as u32 {
+            let (op, outcome) =
+                (Op::new(Kind::Spawn, ObjectId::NONE, SiteId(0)), Outcome::Spawned(TaskId(child)));
+            trace.events.push(Event { task: TaskId::MAIN, index: 0, op, outcome });
+        }
         for event in events {
             let (number, enabled) = (trace.events.len() as u32, (0..2).map(TaskId).collect());
             trace.log.picks.push(Picked { event: number, objects: 3, enabled });
@@ -242,6 +244,29 @@ mod tests {
     fn lists(path: &Path) -> Vec<&[usize]> {
         let accesses = path.by_object.iter().flat_map(|accesses| [&accesses.all[..], &accesses.writes]);
         path.by_task.iter().filter(|own| !own.is_empty()).map(Vec::as_slice).chain(accesses).collect()
+    }
+
+    /// Which steps happen before which.
+    fn ordered(path: &Path) -> Vec<Vec<bool>> {
+        let steps = 0..path.stops.len();
+        steps.map(|later| (0..=later).map(|earlier| path.ordered(earlier, later)).collect()).collect()
+    }
+
+    /// The same: those of a task, those that conflict, all after the one that made them, and what follows from these.
+    fn by_definition(path: &Path) -> Vec<Vec<bool>> {
+        let mut pasts: Vec<Vec<bool>> = Vec::new();
+        for (number, later) in path.stops.iter().enumerate() {
+            let mut past = vec![false; number];
+            for earlier in (0..number).rev() {
+                let Stop { task, op, .. } = &path.stops[earlier];
+                if earlier == 0 || *task == later.task || op.conflicts(&later.op) {
+                    past.iter_mut().zip(&pasts[earlier]).for_each(|(known, &new)| *known |= new);
+                }
+            }
+            past.push(true);
+            pasts.push(past);
+        }
+        pasts
     }
 
     /// All that is looked up, by its definition.
@@ -319,8 +344,8 @@ mod tests {
             let tasks = 2 + rng.below(3);
             let (mut quick, mut general) = (Path::default(), Path::default());
             let (mut events, mut alone): (Vec<Event>, usize) = (Vec::new(), 0);
-            // Others have more tasks than a lane has.
-            let many = Lane::default().len() as u64 + 1;
+            // So that some have more than a lane has.
+            let names = u64::from(tasks) + u64::from(rng.below(2)) * 8;
             for _ in 0..30 {
                 let keep = rng.below(events.len() as u32 + 1) as usize;
                 // The rest is mostly what it was, in another order.
@@ -340,14 +365,14 @@ mod tests {
                     }
                 }
                 events.extend(rest);
-                quick.follow(&trace(&events, u64::from(tasks)), keep);
-                general.follow(&trace(&events, many), keep);
+                quick.follow(&trace(&events, names), keep);
+                general.habits.iter_mut().for_each(Vec::clear);
+                general.follow(&trace(&events, names), keep);
                 assert_eq!(steps(&quick), steps(&general));
                 assert_eq!(lists(&quick), lists(&general));
-                assert_eq!(
-                    quick.push_alone(&trace(&events, u64::from(tasks)), events.len() + 1),
-                    events.len() + 1
-                );
+                let end = events.len() + 1;
+                assert_eq!(quick.push_alone(&trace(&events, names), end, end), end);
+                assert_eq!(ordered(&quick), by_definition(&quick));
                 alone += quick.stops.iter().filter(|stop| stop.rival != Earlier::NONE).count();
                 if events.len() > 1 {
                     (0..20).for_each(|_| look_up(&quick, &mut rng));

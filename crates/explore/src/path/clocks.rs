@@ -1,5 +1,8 @@
 //! The clocks of a path: a stack, as everything that is kept from run to run. A clock is made of lanes of eight tasks, so that
 //! most of them are copied and joined in a few instructions; tasks that lead to nothing in it need not be there.
+//!
+//! A step that meets nobody has the clock of the step before it of its task. So what a clock says of the task itself means
+//! nothing: that is told by the numbers of its steps.
 
 use core::ops::Range;
 
@@ -9,7 +12,7 @@ pub(super) const TASKS: usize = 8;
 /// Some tasks.
 pub(crate) type Lane = [u32; TASKS];
 
-/// For each step: for each task how many of its steps have happened before it, itself included.
+/// For each step: for each other task how many of its steps have happened before it.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Clocks(Vec<Lane>);
 
@@ -26,36 +29,27 @@ impl Clocks {
     }
 
     /// The clock that lies there.
-    #[inline]
+    #[cfg(test)]
     pub(super) fn get(&self, at: Range<usize>) -> &[u32] {
         self.0[at].as_flattened()
     }
 
-    /// The first lane of the clock that lies there.
+    /// Whether the clock that lies there has a step of a task.
     #[inline]
-    pub(super) fn lane(&self, at: usize) -> &Lane {
-        &self.0[at]
-    }
-
-    /// A clock of one lane.
-    #[inline]
-    pub(super) fn push(&mut self, lane: Lane) {
-        self.0.push(lane);
+    pub(super) fn has(&self, at: &Range<usize>, task: usize, index: u32) -> bool {
+        let lane = at.start + task / TASKS;
+        lane < at.end && self.0[lane][task % TASKS] > index
     }
 
     /// Begins a clock with all that another has.
     #[inline]
-    pub(super) fn push_copy(&mut self, other: Range<usize>) {
-        if other.len() == 1 {
-            let lane = self.0[other.start];
-            return self.0.push(lane);
-        }
+    fn push_copy(&mut self, other: Range<usize>) {
         self.0.extend_from_within(other);
     }
 
     /// The last clock, which begins here, knows so many steps of a task.
     #[inline]
-    pub(super) fn set(&mut self, at: usize, task: usize, steps: u32) {
+    fn set(&mut self, at: usize, task: usize, steps: u32) {
         let lane = at + task / TASKS;
         if self.0.len() <= lane {
             self.0.resize(lane + 1, Lane::default());
@@ -63,22 +57,65 @@ impl Clocks {
         self.0[lane][task % TASKS] = steps;
     }
 
-    /// The last clock, which begins here, takes in what an earlier one has.
-    #[inline]
-    pub(super) fn join(&mut self, at: usize, other: Range<usize>) {
-        if self.0.len() - at < other.len() {
-            self.0.resize(at + other.len(), Lane::default());
-        }
-        let (before, clock) = self.0.split_at_mut(at);
-        join_lanes(clock, &before[other]);
+    /// A new clock: all that another has, and so many steps of a task.
+    pub(super) fn push_with(&mut self, other: Range<usize>, task: usize, steps: u32) -> Range<usize> {
+        let at = self.end();
+        self.push_copy(other);
+        self.set(at, task, steps);
+        at..self.end()
     }
 
-    /// A clock that lies elsewhere takes in one of these.
-    pub(super) fn join_into(&self, clock: &mut Vec<Lane>, other: Range<usize>) {
-        if clock.len() < other.len() {
-            clock.resize(other.len(), Lane::default());
+    /// A new clock: all that two others have, and so many steps of a task.
+    #[inline(always)]
+    pub(super) fn push_joined(
+        &mut self,
+        one: Range<usize>,
+        other: Range<usize>,
+        task: usize,
+        steps: u32,
+    ) -> Range<usize> {
+        let at = self.end();
+        if one.len() == 1 && other.len() == 1 && task < TASKS {
+            let lane = joined(&self.0[one.start], &self.0[other.start]);
+            self.0.push(with(&lane, task, steps));
+            return at..at + 1;
+        }
+        self.push_copy(one);
+        self.take_in(at..at, at, other, task, steps)
+    }
+
+    /// A clock takes in all that another has, and so many steps of a task. It is the last one, which begins at `begin`, or
+    /// becomes that.
+    #[inline(never)]
+    pub(super) fn take_in(
+        &mut self,
+        clock: Range<usize>,
+        begin: usize,
+        other: Range<usize>,
+        task: usize,
+        steps: u32,
+    ) -> Range<usize> {
+        if self.end() == begin {
+            self.push_copy(clock);
+        }
+        if self.0.len() - begin < other.len() {
+            self.0.resize(begin + other.len(), Lane::default());
+        }
+        let (before, clock) = self.0.split_at_mut(begin);
+        join_lanes(clock, &before[other]);
+        self.set(begin, task, steps);
+        begin..self.end()
+    }
+
+    /// A clock that lies elsewhere takes in one of these, and so many steps of a task.
+    pub(super) fn join_into(&self, clock: &mut Vec<Lane>, other: Range<usize>, task: usize, steps: u32) {
+        let lanes = other.len().max(task / TASKS + 1);
+        if clock.len() < lanes {
+            clock.resize(lanes, Lane::default());
         }
         join_lanes(clock, &self.0[other]);
+        let own = &mut clock[task / TASKS][task % TASKS];
+        *own = steps.max(*own);
     }
 }
 
@@ -89,22 +126,16 @@ fn join_lanes(clock: &mut [Lane], other: &[Lane]) {
     }
 }
 
-/// What either of two lanes has.
+/// What either of two lanes has. No task has so many steps that it matters whether they are signed, and that is compared faster.
 #[inline]
-pub(super) fn joined(one: &Lane, other: &Lane) -> Lane {
-    core::array::from_fn(|task| one[task].max(other[task]))
+fn joined(one: &Lane, other: &Lane) -> Lane {
+    core::array::from_fn(|task| (one[task] as i32).max(other[task] as i32) as u32)
 }
 
 // Lanes that are put together are never written in parts: what is read as a whole right after that is waited for.
 
 /// A lane, but for what it has of one task.
 #[inline(always)]
-pub(super) fn with(lane: &Lane, task: usize, steps: u32) -> Lane {
+fn with(lane: &Lane, task: usize, steps: u32) -> Lane {
     core::array::from_fn(|other| if other == task { steps } else { lane[other] })
-}
-
-/// What two lanes have together.
-#[inline(always)]
-pub(super) fn added(one: &Lane, other: &Lane) -> Lane {
-    core::array::from_fn(|task| one[task].wrapping_add(other[task]))
 }

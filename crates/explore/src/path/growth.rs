@@ -1,11 +1,14 @@
 //! How the path of one run becomes that of the next: it shrinks to the steps that both share, and grows again.
 
 use super::accesses::{self, Accesses};
-use super::{Earlier, Path, Stop, covers, hides};
+use super::clocks::Clocks;
+use super::tail::peeks;
+use super::{Birth, Earlier, Path, Stop, covers, hides};
 use crate::odpor::STABLE;
+use core::ops::Range;
 use raddle_model::objects::State;
 use raddle_model::trace::{Log, Picked};
-use raddle_model::{Event, Kind, Mode, ObjectId, Op, Outcome, SiteId, TaskId, Trace, hash};
+use raddle_model::{Access, Event, Kind, Mode, ObjectId, Op, Outcome, SiteId, TaskId, Trace, hash};
 
 /// Stands for what main does before its first scheduling point.
 pub(super) const NOTHING: Event = Event {
@@ -21,11 +24,18 @@ struct Latest {
     rival: Option<usize>,
     /// Of their pasts, whose order is no part of it.
     past: u64,
+    /// The clock of the step that knows them.
+    clock: Range<usize>,
 }
 
 impl Path {
     /// Becomes the path of `trace`, of which the first `keep` steps are known already.
-    pub fn follow(&mut self, trace: &Trace, mut keep: usize) {
+    pub fn follow(&mut self, trace: &Trace, keep: usize) {
+        self.follow_front(trace, keep, usize::MAX);
+    }
+
+    /// The same, but what it ends with may be left out ([`Path::grow_tail`]) beyond the first `least` steps.
+    pub(crate) fn follow_front(&mut self, trace: &Trace, mut keep: usize, least: usize) {
         let names_changed = self.names != trace.names;
         if names_changed {
             self.names.clone_from(&trace.names);
@@ -33,7 +43,7 @@ impl Path {
         self.pending.clone_from(&trace.pending);
         let tasks = trace.names.len();
         if self.births.len() < tasks {
-            self.births.resize(tasks, 0);
+            self.births.resize(tasks, Birth::default());
             self.by_task.resize(tasks, Vec::new());
             self.habits.resize(tasks, Vec::new());
         }
@@ -53,26 +63,36 @@ impl Path {
         }
         self.has_pasts = self.late;
         self.truncate(keep);
-        self.kept.clear();
-        self.kept.extend(self.by_task.iter().map(|own| own.len() as u32));
+        self.kept = keep;
         if trace.pending.iter().any(|(_, op)| op.is_wide()) {
             self.know_memory();
         }
-        let Log { picks, chosen, .. } = &trace.log;
+        let picks = &trace.log.picks;
         // Nearly always all of them.
         let is_taken = |picked: &Picked| (picked.event as usize) < trace.events.len();
         let all = picks.last().is_none_or(is_taken);
-        let taken = if all { picks.len() } else { picks.partition_point(is_taken) };
-        let mut chosen = &chosen[chosen.partition_point(|choice| (choice.pick as usize) < keep)..];
-        let mut number = keep;
-        while let next = if chosen.is_empty() { self.push_alone(trace, number) } else { number }
-            && next <= taken
+        self.length = 1 + if all { picks.len() } else { picks.partition_point(is_taken) };
+        let front =
+            if least < self.length { self.find_tail(trace, self.length).max(least) } else { self.length };
+        self.grow(trace, front);
+        if front < self.length && (self.peeks || !self.is_calm(trace)) {
+            self.grow_tail(trace);
+        }
+    }
+
+    /// Takes in the steps up to the one with the number `end`.
+    pub(super) fn grow(&mut self, trace: &Trace, end: usize) {
+        let Log { picks, chosen, .. } = &trace.log;
+        let mut number = self.stops.len();
+        let mut chosen = &chosen[chosen.partition_point(|choice| (choice.pick as usize) < number)..];
+        while let next = if chosen.is_empty() { self.push_alone(trace, number, end) } else { number }
+            && next < end
         {
             number = next;
             let picked = number.checked_sub(1).map(|pick| &picks[pick]);
             let begin = picked.map_or(0, |picked| picked.event as usize);
-            let end = picks.get(number).map_or(trace.events.len(), |picked| picked.event as usize);
-            let events = &trace.events[begin..end];
+            let until = picks.get(number).map_or(trace.events.len(), |picked| picked.event as usize);
+            let events = &trace.events[begin..until];
             let choices_at = self.choices.len();
             while let Some((choice, rest)) = chosen.split_first()
                 && choice.pick as usize == number
@@ -86,12 +106,25 @@ impl Path {
             };
             self.push(first, objects, choices_at, closes(events));
             self.intrudes |= intrudes(&first.op, trace);
-            for event in events {
-                if let Event { outcome: Outcome::Spawned(child), .. } = event {
-                    self.births[child.index()] = number;
-                }
-            }
+            self.peeks |= peeks(&first.op);
+            self.give_birth(number, events);
             number += 1;
+        }
+    }
+
+    /// What the tasks that were made in a step know of others is what that step does.
+    fn give_birth(&mut self, number: usize, events: &[Event]) {
+        let mut birth = None;
+        for event in events {
+            if let Outcome::Spawned(child) = event.outcome {
+                let Path { clocks, stops, .. } = self;
+                let birth = birth.get_or_insert_with(|| {
+                    let stop = &stops[number];
+                    let clock = clocks.push_with(stop.clock(), stop.task.index(), stop.index + 1);
+                    Birth { step: number as u32, clock_at: clock.start as u32, clock_end: clock.end as u32 }
+                });
+                self.births[child.index()] = *birth;
+            }
         }
     }
 
@@ -114,7 +147,7 @@ impl Path {
 
     /// Forgets all but the first `keep` steps.
     fn truncate(&mut self, keep: usize) {
-        let Some(&Stop { clock_at, choices_at, .. }) = self.stops.get(keep) else { return };
+        let Some(&Stop { clocks_at, choices_at, .. }) = self.stops.get(keep) else { return };
         // Whatever is less: what is forgotten, or the lists that it may be in.
         if self.by_task.len() + self.by_object.len() <= self.stops.len() - keep {
             self.cut_lists(keep);
@@ -122,7 +155,7 @@ impl Path {
             self.pop_from_lists(keep);
         }
         self.stops.truncate(keep);
-        self.clocks.truncate(clock_at as usize);
+        self.clocks.truncate(clocks_at as usize);
         self.choices.truncate(choices_at as usize);
     }
 
@@ -137,15 +170,15 @@ impl Path {
     /// The same step by step.
     fn pop_from_lists(&mut self, keep: usize) {
         let Path { stops, by_task, by_object, memory, wide, knows_memory, .. } = self;
-        for Stop { task, op, .. } in &stops[keep..] {
+        for &Stop { task, ref op, writes, .. } in &stops[keep..] {
             by_task[task.index()].pop();
-            each_extent(op, |object| by_object[object.index()].pop(op));
+            each_extent(op, |object| by_object[object.index()].pop(writes));
             if *knows_memory {
                 if op.is_memory() {
-                    memory.pop(op);
+                    memory.pop(writes);
                 }
                 if op.is_wide() {
-                    wide.pop(op);
+                    wide.pop(writes);
                 }
             }
         }
@@ -157,7 +190,7 @@ impl Path {
             return;
         }
         let steps = self.stops.iter().enumerate().filter(|(_, stop)| stop.op.is_memory());
-        steps.for_each(|(number, stop)| self.memory.push(number, &stop.op));
+        steps.for_each(|(number, stop)| self.memory.push(number, stop.writes));
     }
 
     /// Appends a step, whose place in the partial order is found out here.
@@ -167,26 +200,25 @@ impl Path {
         if op.is_wide() {
             self.know_memory();
         }
-        let (number, clock_at) = (self.stops.len(), self.clocks.end());
+        let (number, clocks_at) = (self.stops.len(), self.clocks.end());
         let own = &mut self.by_task[task.index()];
         let index = own.len() as u32;
-        let before = match own.last() {
-            None if task == TaskId::MAIN => None,
-            None => Some(self.births[task.index()]),
-            last => last.copied(),
+        let (before, clock) = match own.last() {
+            None if task == TaskId::MAIN => (None, 0..0),
+            None => {
+                let (before, clock) = self.births[task.index()].before();
+                (Some(before as usize), clock)
+            }
+            Some(&last) => (Some(last), self.stops[last].clock()),
         };
         own.push(number);
-        if let Some(before) = before {
-            self.clocks.push_copy(self.stops[before].clock());
-        }
-        self.clocks.set(clock_at, task.index(), index + 1);
-        let latest = if self.meets_nobody_new(number, op, clock_at) {
-            Latest { rival: None, past: 0 }
+        let new = New { number, task, op, clock, clocks_at };
+        let latest = if self.meets_nobody_new(&new) {
+            Latest { rival: None, past: 0, clock: new.clock }
         } else {
-            self.meet_others(number, op, clock_at)
+            self.meet_others(new)
         };
         let past = if self.has_pasts { self.past(event, before, choices_at, latest.past) } else { 0 };
-        let clock_end = self.clocks.end();
         let accesses = if op.object.is_some() { self.by_object.get(op.object.index()) } else { None };
         let place = accesses.map_or(0, |accesses| accesses.all.len() - 1) as u32;
         let called = self.remember(task, index as usize, op);
@@ -198,12 +230,14 @@ impl Path {
             task,
             objects,
             index,
-            clock_at: clock_at as u32,
-            clock_end: clock_end as u32,
+            clock_at: latest.clock.start as u32,
+            clock_end: latest.clock.end as u32,
+            clocks_at: clocks_at as u32,
             choices_at: choices_at as u32,
             before: Earlier::new(before),
             rival: Earlier::new(latest.rival),
             place,
+            writes: op.access() == Access::Write,
             covers: covers(op),
             closed,
             called: called.filter(|_| plain),
@@ -228,89 +262,121 @@ impl Path {
         !self.knows_memory && !op.second.is_some() && !ends
     }
 
-    /// Whether it is plain that whatever conflicts with the operation of step `number` is in its clock, which begins at
-    /// `clock_at` and is the last one: nothing does, or what came last is. Then the step is listed with its object.
+    /// Whether it is plain that nothing conflicts with a new step that its task does not know of: nothing does, or what came
+    /// last is known. Then the step is listed with its object.
     #[inline]
-    fn meets_nobody_new(&mut self, number: usize, op: &Op, clock_at: usize) -> bool {
-        let alone = self.is_alone(op);
+    fn meets_nobody_new(&mut self, new: &New<'_>) -> bool {
+        let alone = self.is_alone(new.op);
         let Path { stops, clocks, by_object, .. } = self;
-        let Some(accesses) = by_object.get_mut(op.object.index()).filter(|_| alone) else { return false };
+        let Some(accesses) = by_object.get_mut(new.op.object.index()).filter(|_| alone) else { return false };
         let nobody = accesses.all.last().is_none_or(|&last| {
             let last = &stops[last];
-            last.is_in(clocks.get(clock_at..clocks.end())) && hides(&last.op, op)
+            new.knows(clocks, last) && hides(&last.op, new.op)
         });
         if nobody {
-            accesses.push(number, op);
+            accesses.push(new.number, new.op.access() == Access::Write);
         }
         nobody
     }
 
-    /// The clock of step `number` takes in what its operation conflicts with, and the step is listed with its objects.
+    /// A new step gets to know what its operation conflicts with, and is listed with its objects.
     #[inline(never)]
-    fn meet_others(&mut self, number: usize, op: &Op, clock_at: usize) -> Latest {
-        let latest = self.join_conflicting(op, clock_at);
+    fn meet_others(&mut self, new: New<'_>) -> Latest {
+        let (number, op, writes) = (new.number, new.op, new.op.access() == Access::Write);
+        let latest = self.join_conflicting(new);
         let by_object = &mut self.by_object;
         each_extent(op, |object| {
             if by_object.len() <= object.index() {
                 by_object.resize(object.index() + 1, Accesses::default());
             }
-            by_object[object.index()].push(number, op);
+            by_object[object.index()].push(number, writes);
         });
         if self.knows_memory && op.is_memory() {
-            self.memory.push(number, op);
+            self.memory.push(number, writes);
         }
         if op.is_wide() {
-            self.wide.push(number, op);
+            self.wide.push(number, writes);
         }
         latest
     }
 
-    /// The clock that begins at `clock_at`, the last one, takes in the steps that `op` conflicts with.
-    fn join_conflicting(&mut self, op: &Op, clock_at: usize) -> Latest {
-        let mut latest = Latest { rival: None, past: 0 };
-        if !self.is_alone(op) {
-            return self.join_conflicting_anywhere(op, clock_at);
+    fn join_conflicting(&mut self, mut new: New<'_>) -> Latest {
+        if !self.is_alone(new.op) {
+            return self.join_conflicting_anywhere(new);
         }
+        let (mut rival, mut past) = (None, 0u64);
         let Path { stops, clocks, by_object, .. } = self;
-        let Some(accesses) = by_object.get(op.object.index()) else { return latest };
-        for &step in accesses.held_against(op).iter().rev() {
+        let accesses = by_object.get(new.op.object.index());
+        let steps = accesses.map_or(&[][..], |accesses| accesses.held_against(new.op));
+        for &step in steps.iter().rev() {
             let earlier = &stops[step];
-            if earlier.op.conflicts(op) && !earlier.is_in(clocks.get(clock_at..clocks.end())) {
-                latest.rival.get_or_insert(step);
-                clocks.join(clock_at, earlier.clock());
-                latest.past = latest.past.wrapping_add(earlier.past);
+            if earlier.op.conflicts(new.op) && !new.knows(clocks, earlier) {
+                rival.get_or_insert(step);
+                new.meet(clocks, earlier);
+                past = past.wrapping_add(earlier.past);
             }
-            if hides(&earlier.op, op) {
+            if hides(&earlier.op, new.op) {
                 break;
             }
         }
-        latest
+        Latest { rival, past, clock: new.clock }
     }
 
     #[inline(never)]
-    fn join_conflicting_anywhere(&mut self, op: &Op, clock_at: usize) -> Latest {
-        let mut latest = Latest { rival: None, past: 0 };
+    fn join_conflicting_anywhere(&mut self, mut new: New<'_>) -> Latest {
+        let (mut rival, mut past) = (None, 0u64);
+        let op = new.op;
         if op.kind == Kind::End {
-            // Nearly always everybody has been waited for.
-            let clock = self.clocks.get(clock_at..self.clocks.end());
-            // The step itself is the last one of its task, and not there yet.
+            // Nearly always everybody has been waited for. The step itself is the last one of its task, and not there yet.
             let mut last = self.by_task.iter().filter_map(|own| self.stops.get(*own.last()?));
-            if last.all(|stop| stop.is_in(clock)) {
-                return latest;
+            if last.all(|stop| new.knows(&self.clocks, stop)) {
+                return Latest { rival, past, clock: new.clock };
             }
         }
         let mut clocks = core::mem::take(&mut self.clocks);
         self.each_conflicting(op, self.stops.len(), |path, step| {
             let earlier = &path.stops[step];
-            if !earlier.is_in(clocks.get(clock_at..clocks.end())) {
-                latest.rival.get_or_insert(step);
-                clocks.join(clock_at, earlier.clock());
-                latest.past = latest.past.wrapping_add(earlier.past);
+            if !new.knows(&clocks, earlier) {
+                rival.get_or_insert(step);
+                new.meet(&mut clocks, earlier);
+                past = past.wrapping_add(earlier.past);
             }
             !hides(&earlier.op, op)
         });
         self.clocks = clocks;
-        latest
+        Latest { rival, past, clock: new.clock }
+    }
+}
+
+/// A step that is being added.
+struct New<'a> {
+    number: usize,
+    task: TaskId,
+    op: &'a Op,
+    /// Its clock: that of the step before it until it meets somebody. And where the clocks ended before it.
+    clock: Range<usize>,
+    clocks_at: usize,
+}
+
+impl New<'_> {
+    /// Whether an earlier step is known to happen before it.
+    #[inline]
+    fn knows(&self, clocks: &Clocks, earlier: &Stop) -> bool {
+        earlier.task == self.task || clocks.has(&self.clock, earlier.task.index(), earlier.index)
+    }
+
+    /// An earlier step happens before it.
+    fn meet(&mut self, clocks: &mut Clocks, earlier: &Stop) {
+        let (task, steps) = (earlier.task.index(), earlier.index + 1);
+        self.clock = clocks.take_in(self.clock.clone(), self.clocks_at, earlier.clock(), task, steps);
+    }
+}
+
+impl Birth {
+    /// The step before the first one of the task, and its clock.
+    #[inline]
+    pub(super) fn before(&self) -> (u32, Range<usize>) {
+        (self.step, self.clock_at as usize..self.clock_end as usize)
     }
 }
 

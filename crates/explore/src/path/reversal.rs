@@ -1,5 +1,6 @@
 //! What must come before a step that is to be taken instead of an earlier one.
 
+use super::accesses::Accesses;
 use super::clocks::Lane;
 use super::{Path, Pending, Stop};
 use raddle_model::{Kind, Op};
@@ -17,15 +18,25 @@ impl Path {
         needed: &mut Vec<Lane>,
         steps: &mut Vec<usize>,
     ) {
+        steps.clear();
+        let end = self.end(later);
+        let alone = later.op.kind != Kind::End && self.meets_only_dependents(earlier, &later.op, end);
+        if alone && wakers.is_empty() && later.before.is_none_or(|before| before < earlier) {
+            // Whatever leads to it comes before `earlier`.
+            return;
+        }
+        if !alone && self.leads_simply(earlier, later, wakers, steps) {
+            return;
+        }
+        steps.clear();
         needed.clear();
         later.before.into_iter().for_each(|step| self.need(needed, step));
         wakers.iter().for_each(|&step| self.need(needed, step));
-        let end = self.end(later);
         if later.op.kind == Kind::End {
             // Everything conflicts with it: the last steps of the tasks will not do, since those may depend on `earlier`.
             let independent = (earlier + 1..end).filter(|&step| !self.ordered(earlier, step));
             independent.for_each(|step| self.need(needed, step));
-        } else if !self.meets_only_dependents(earlier, &later.op, end) {
+        } else if !alone {
             self.each_conflicting(&later.op, end, |path, step| {
                 if step > earlier && !path.ordered(earlier, step) {
                     path.need(needed, step);
@@ -33,7 +44,6 @@ impl Path {
                 step > earlier
             });
         }
-        steps.clear();
         for (own, &count) in self.by_task.iter().zip(needed.as_flattened()) {
             for &step in own[..count as usize].iter().rev() {
                 if step <= earlier {
@@ -47,6 +57,51 @@ impl Path {
         steps.sort_unstable();
     }
 
+    /// The same if each of them is all that leads there after `earlier`, as it often is where many tasks read what one
+    /// writes. False, and nothing is known, if not.
+    fn leads_simply(
+        &self,
+        earlier: usize,
+        later: &Pending,
+        wakers: &[usize],
+        steps: &mut Vec<usize>,
+    ) -> bool {
+        let is_simple = |step: usize| {
+            let stop = &self.stops[step];
+            !stop.races() && stop.before.get().is_none_or(|before| before <= earlier)
+        };
+        let (Some(step), false, false) = (later.step, later.op.second.is_some(), self.knows_memory) else {
+            return false;
+        };
+        let ends = later.op.kind == Kind::End || self.stops[step - 1].op.kind == Kind::End;
+        let Some(accesses) = self.by_object.get(later.op.object.index()).filter(|_| !ends) else {
+            return false;
+        };
+        if later.before.is_some_and(|before| before > earlier)
+            || !wakers.iter().all(|&waker| is_simple(waker))
+        {
+            return false;
+        }
+        for &met in Accesses::before(Some(accesses), &later.op, step).iter().rev() {
+            if met <= earlier {
+                break;
+            }
+            if self.stops[met].op.conflicts(&later.op) && !self.ordered(earlier, met) {
+                if !is_simple(met) {
+                    return false;
+                }
+                steps.push(met);
+            }
+        }
+        steps.reverse();
+        for &waker in wakers {
+            if let Err(place) = steps.binary_search(&waker) {
+                steps.insert(place, waker);
+            }
+        }
+        true
+    }
+
     /// Whether it is plain that all steps between `earlier` and `end` that `op` conflicts with depend on `earlier`.
     fn meets_only_dependents(&self, earlier: usize, op: &Op, end: usize) -> bool {
         let alone = !op.second.is_some() && self.stops[end - 1].op.kind != Kind::End;
@@ -57,7 +112,10 @@ impl Path {
     #[inline]
     fn need(&self, needed: &mut Vec<Lane>, step: usize) {
         let stop = &self.stops[step];
-        let is_needed = |stop: &Stop| stop.is_in(needed.as_flattened());
+        let is_needed = |stop: &Stop| {
+            let known = needed.as_flattened().get(stop.task.index());
+            known.is_some_and(|&steps| steps > stop.index)
+        };
         if is_needed(stop) {
             return;
         }
@@ -65,16 +123,16 @@ impl Path {
         let known = !stop.races() && stop.before.get().is_none_or(|before| is_needed(&self.stops[before]));
         match needed.as_flattened_mut().get_mut(stop.task.index()) {
             Some(own) if known => *own = stop.index + 1,
-            _ => self.clocks.join_into(needed, stop.clock()),
+            _ => self.clocks.join_into(needed, stop.clock(), stop.task.index(), stop.index + 1),
         }
     }
 
     /// Whether one of the steps that came with this run, and does not depend on the step `earlier` before them, is such
     /// a one.
     pub(crate) fn any_new_beside(&self, earlier: usize, mut is: impl FnMut(usize) -> bool) -> bool {
-        self.by_task.iter().zip(&self.kept).any(|(own, &kept)| {
+        self.by_task.iter().any(|own| {
+            let new = own[own.partition_point(|&step| step < self.kept)..].iter();
             // What comes after one that depends on it does so, too.
-            let new = own.get(kept as usize..).unwrap_or_default().iter();
             new.take_while(|&&step| !self.ordered(earlier, step)).any(|&step| is(step))
         })
     }

@@ -7,10 +7,18 @@ use raddle_model::{Access, Kind, Op};
 
 impl Path {
     /// Whether [`Path::first_met`] can be asked about an operation with ids that mean the same in all runs.
+    #[inline]
     pub(crate) fn can_look_up(&self, op: &Op) -> bool {
         let runs_alike = op.object.0 < STABLE || !op.object.is_some();
         let listed = self.knows_memory || !op.is_wide();
         listed && runs_alike && !op.second.is_some() && op.kind != Kind::End
+    }
+
+    /// Whether nothing that comes after `earlier`, in this run or in another that has come as far, can meet what a task was
+    /// about to do there: whatever is done to its object depends on `earlier`, its own operation included.
+    #[inline]
+    pub(crate) fn shields(&self, earlier: usize, op: &Op) -> bool {
+        op.object.is_some() && self.can_look_up(op) && self.rules(earlier, op.object)
     }
 
     /// The first step after `earlier` that does not depend on it, and is one of the task with this name or conflicts

@@ -28,16 +28,17 @@ fn resumed(bytes: &[u8]) -> (Vec<Step>, State) {
     (steps, state_of(&mut search))
 }
 
-fn written(search: &mut Odpor, all: bool, bytes: &mut Vec<u8>) {
+fn written(search: &mut Odpor, trace: &Trace, all: bool, bytes: &mut Vec<u8>) {
     let mut entry = Entry::default();
-    let parts = search.save(&mut entry, all).expect("it keeps a journal");
+    let parts = search.save(trace, &mut entry, all).expect("it keeps a journal");
     entry.write(parts, bytes);
 }
 
 /// Everything, as it is written at once.
 fn state_of(search: &mut Odpor) -> State {
     let mut bytes = header();
-    written(search, true, &mut bytes);
+    // Nothing was run.
+    written(search, &Trace::default(), true, &mut bytes);
     journal::decode(&bytes).expect("a journal").1.expect("an entry")
 }
 
@@ -79,9 +80,9 @@ impl Search for Kept {
             *bytes = header();
             ends.clear();
         }
-        written(&mut self.search, all, bytes);
+        written(&mut self.search, trace, all, bytes);
         let mut at_once = header();
-        written(&mut self.search.clone(), true, &mut at_once);
+        written(&mut self.search.clone(), trace, true, &mut at_once);
         let found = resumed(bytes);
         assert_eq!(found, resumed(&at_once), "after {} runs", self.runs);
         ends.push((bytes.len(), found));
