@@ -13,11 +13,14 @@
 //! Lines answer who goes on, and nothing else. Operations that can end in several ways, choices, readings of the clock,
 //! failures and whatever else a front end asks about the run end the writing: nothing is kept from there on.
 
+mod kept;
 mod script;
 mod stay;
 
-use self::script::{Call, KEPT_MAX, Kept, Line, Phase};
-pub(crate) use self::script::{Rote, Script};
+pub(crate) use self::kept::Rote;
+use self::kept::{KEPT_MAX, Kept, Phase};
+pub(crate) use self::script::Script;
+use self::script::{Call, Line};
 use crate::director::{Engine, Next};
 use raddle_model::objects::State;
 use raddle_model::{Analysis, Kind, ObjectId, Outcome, Plain, Plan, Policy, SiteId, TaskId, Trace, Verdict};
@@ -112,10 +115,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// The id that the next object will get.
     pub fn next_object(&self) -> ObjectId {
-        match self.script.lines.get(self.script.at) {
-            Some(line) => ObjectId(line.answer(TaskId::MAIN)),
-            None => ObjectId(self.world.objects().len() as u32),
-        }
+        ObjectId(self.script.next_answer().unwrap_or_else(|| self.world.objects().len() as u32))
     }
 
     /// Registers an object, which has this id.
@@ -183,23 +183,24 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     }
 
     /// Whether the lines say that the task that is running comes to this point now and goes on, as most do, and that another
-    /// call comes after it. Then it has, and this is the number of the line that comes next. `object` may be any number, as long as
-    /// those that are no ids are more than ids can be. No more than this is compiled into the program's own functions.
+    /// call comes after it. Then it has, and this is a number that differs from the one before it. `object` may be any number, as long
+    /// as those that are no ids are more than ids can be. No more than this is compiled into the program's own functions.
     #[inline(always)]
     pub fn repeat_stay(&mut self, kind: Kind, object: u64, site: SiteId) -> Option<usize> {
         self.script.stays(kind, object, site)
     }
 
     /// Whether the lines say that the running task takes a mutex now, and gives it back before anything else. If so, and if
-    /// nobody `can` say no, it has taken it, and [`Engine::repeat_close`] must be told of the rest. The number of the line.
+    /// nobody `can` say no, it has taken it, and [`Engine::repeat_close`] must be told of the rest.
     #[inline(always)]
-    pub fn repeat_open(&mut self, object: u64, site: SiteId, can: impl FnOnce() -> bool) -> Option<usize> {
+    pub fn repeat_open(&mut self, object: u64, site: SiteId, can: impl FnOnce() -> bool) -> bool {
         self.script.opens(object, site, can)
     }
 
-    /// Whether the running task gives back now what it has taken so, and did nothing since.
+    /// Whether the running task gives back now what it has taken so, and did nothing since. If so a number as
+    /// [`Engine::repeat_stay`] has it.
     #[inline(always)]
-    pub fn repeat_close(&mut self) -> bool {
+    pub fn repeat_close(&mut self) -> Option<usize> {
         self.script.gives_back()
     }
 
@@ -225,13 +226,17 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     pub(crate) fn write_arrival(&mut self, task: TaskId, plain: Plain, next: Next) {
         let Next::Run(next) = next else { return self.rote.stop() };
         let Plain { kind, object, site, .. } = plain;
-        self.script.lines.push(if next == task {
-            Line::staying(kind, task, object, site)
-        } else {
-            Line::new(Call::Arrive, kind, object, site, next.0)
-        });
         let picks = self.search.progress().0;
-        if picks >= self.rote.keep_from {
+        let keeps = picks >= self.rote.keep_from;
+        if next != task {
+            self.script.write(Line::new(Call::Arrive, kind, object, site, next.0));
+        } else if keeps {
+            // A state is kept between lines, so that this is one by itself.
+            self.script.write(Line::staying(kind, task, object, site));
+        } else {
+            self.script.write_stay(kind, task, object, site);
+        }
+        if keeps {
             self.keep(picks);
         }
     }
@@ -307,7 +312,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         }
         let (events, first_states) = (self.search.events(), self.world.first_states().len());
         let kept = &mut self.rote.kept[place];
-        kept.lines = self.script.lines.len();
+        kept.lines = self.script.settle();
         (kept.picks, kept.events, kept.decisions) = (picks, events, self.decisions.len());
         (kept.first_states, kept.steps, kept.current) = (first_states, self.steps, self.current);
         self.world.copy_to(&mut kept.world);

@@ -93,6 +93,7 @@ impl<T: ?Sized> Mutex<T> {
         let site = here!();
         let Some(rt) = rt::current() else { return self.poison.wrap(self.lock_outside()) };
         if rt.repeats() {
+            // Whoever panics when it gives this back has not done so before: nobody else is asked whether it panics.
             if rt.opens_by_rote(&self.slot, site, || self.is_plain()) {
                 self.held_from(site);
                 return Ok(self.guard_by_rote(rt, CLOSED));
@@ -110,16 +111,18 @@ impl<T: ?Sized> Mutex<T> {
         self.poison.wrap(self.guard(rt.mark()))
     }
 
-    /// Whether nothing is to be found out where the run is led: nobody panics, or has.
+    /// Whether nothing is to be found out where the run is led.
     #[inline(always)]
     fn is_plain(&self) -> bool {
-        !self.held.load(Ordering::Relaxed) && !self.poison.is_set() && !std::thread::panicking()
+        !self.held.load(Ordering::Relaxed) && !self.poison.is_set()
     }
 
     /// Whether it is taken by rote.
     #[inline(never)]
     fn goes_on_by_rote(&self, rt: Rt, site: SiteId) -> bool {
-        let goes_on = self.is_plain() && rt.goes_on_by_rote(Kind::Lock, &self.slot, site).is_some();
+        let goes_on = self.is_plain()
+            && !std::thread::panicking()
+            && rt.goes_on_by_rote(Kind::Lock, &self.slot, site).is_some();
         if goes_on {
             self.held_from(site);
         }
@@ -363,6 +366,10 @@ unsafe fn give_back_outside<T: ?Sized>(lock: &Mutex<T>, panicking: bool) {
 // Not of the guard, which has no place in memory as long as nobody asks where it is.
 #[cold]
 fn give_back_in_panic(rt: Rt, object: ObjectId, site: SiteId, poison: &Flag, panicking: bool) {
+    // So what is closed was not given back in a panic, and whoever does so where it is has strayed.
+    if !rt.ending() {
+        rt.with(|run| run.engine.leave_rote());
+    }
     rt.arrive(Op::new(Kind::Unlock, object, site));
     poison.done(&PoisonGuard::new(panicking));
 }
@@ -426,9 +433,8 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
         if self.made & (CLOSED | BY_ROTE) == 0 {
             return give_back(self.lock, self.made);
         }
-        if self.made & CLOSED != 0
-            && let Some(rt) = rt::current()
-            && rt.mark().0 == self.made >> BITS
+        if let Some(rt) = rt::current()
+            && self.made == rt.mark().0 << BITS | CLOSED
             && !std::thread::panicking()
             && rt.gives_back_by_rote()
         {

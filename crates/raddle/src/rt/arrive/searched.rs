@@ -31,18 +31,19 @@ impl Rt {
     pub(crate) fn opens_by_rote(self, slot: &Slot, site: SiteId, can: impl FnOnce() -> bool) -> bool {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
         let run = unsafe { &mut *self.0 };
-        match run.engine.repeat_open(slot.id_or_more(run.stamp), site, can) {
-            Some(lines) => run.heart.repeats(lines),
-            None => return false,
-        }
-        true
+        run.engine.repeat_open(slot.id_or_more(run.stamp), site, can)
     }
 
     /// Whether the task gives back now what it has taken so, and did so before.
     #[inline(always)]
     pub(crate) fn gives_back_by_rote(self) -> bool {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
-        unsafe { (*self.0).engine.repeat_close() }
+        let run = unsafe { &mut *self.0 };
+        match run.engine.repeat_close() {
+            Some(lines) => run.heart.repeats(lines),
+            None => return false,
+        }
+        true
     }
 
     /// A point of a run that is led by the one before it.
