@@ -176,29 +176,30 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.script.answer(Line::new(Call::Arrive, kind, object, site, 0), task).map(TaskId)
     }
 
-    /// Whether lines lead the run now. All runs ask this at most operations, so it is one comparison.
+    /// Whether the lines say that the task that is running comes to a point with this object now, and goes on. All runs ask this at
+    /// most operations, so it is one comparison. `object` may be any number, as long as those that are no ids are more than ids can be.
     #[inline(always)]
-    pub fn follows_lines(&self) -> bool {
-        self.script.leads()
+    pub fn repeats_on(&self, object: u64) -> bool {
+        self.script.is_about(object)
     }
 
     /// Whether the lines say that the task that is running comes to this point now and goes on, as most do, and that another
-    /// call comes after it. Then it has, and this is a number that differs from the one before it. `object` may be any number, as long
-    /// as those that are no ids are more than ids can be. No more than this is compiled into the program's own functions.
+    /// call comes after it. Then it has, and this is a number that differs from the one before it. No more than this is compiled
+    /// into the program's own functions.
     #[inline(always)]
     pub fn repeat_stay(&mut self, kind: Kind, object: u64, site: SiteId) -> Option<usize> {
         self.script.stays(kind, object, site)
     }
 
-    /// Whether the lines say that the running task takes a mutex now, and gives it back before anything else. If so, and if
-    /// nobody `can` say no, it has taken it, and [`Engine::repeat_close`] must be told of the rest.
+    /// Whether the lines say that the running task takes a mutex now, and gives it back before anything else. If it then takes it
+    /// [`Engine::repeat_close`] must be told of the rest. Nobody may take it meanwhile.
     #[inline(always)]
-    pub fn repeat_open(&mut self, object: u64, site: SiteId, can: impl FnOnce() -> bool) -> bool {
-        self.script.opens(object, site, can)
+    pub fn repeats_section(&self, object: u64, site: SiteId) -> bool {
+        self.script.opens(object, site)
     }
 
-    /// Whether the running task gives back now what it has taken so, and did nothing since. If so a number as
-    /// [`Engine::repeat_stay`] has it.
+    /// The running task gives back what it has taken so. A number as [`Engine::repeat_stay`] has it; none if the run is not led any
+    /// more.
     #[inline(always)]
     pub fn repeat_close(&mut self) -> Option<usize> {
         self.script.gives_back()

@@ -23,36 +23,34 @@ pub(super) struct Line {
     /// In the lower half the object. In the upper half nothing where a task goes on that has come to a point, and one more
     /// than the answer in all other lines: so what nearly all calls are is told by one comparison of a whole word.
     object: u64,
-    site: SiteId,
-    /// The call, and the kind of its operation.
-    what: u16,
-    /// How often it comes, one after the other. More than once only where a task goes on: programs have loops.
-    times: u16,
+    /// The site, the call with the kind of its operation, and how often it comes, one after the other: more than once only where
+    /// a task goes on. Programs have loops.
+    word: u64,
 }
 
-/// In [`Line::what`]: whoever goes on gives back at once what it takes here. So there is no line for that.
-const CLOSED: u16 = 1 << 15;
-/// What a line is where a task comes to a mutex.
-const TAKES: u16 = what(Call::Arrive, Kind::Lock);
+/// In [`Line::word`]: all but how often.
+const CALLED: u64 = ONCE - 1;
+/// Once.
+const ONCE: u64 = 1 << 48;
+/// As often as can be counted.
+const OFTEN: u64 = 0xffff << 48;
+/// Whoever goes on gives back at once what it takes here. So there is no line for that.
+const CLOSED: u64 = 1 << 47;
 
 /// More than the id of any object that is compared in that way.
 const IDS: u32 = 1 << 24;
 
-const fn what(call: Call, kind: Kind) -> u16 {
-    (call as u16) << 8 | kind as u16
-}
-
-/// Site and call in one word.
+/// What is called where.
 #[inline(always)]
-fn word(site: SiteId, what: u16) -> u64 {
-    u64::from(site.0) | u64::from(what) << 32
+fn word(call: Call, kind: Kind, site: SiteId) -> u64 {
+    u64::from(site.0) | (kind as u64) << 32 | (call as u64) << 40
 }
 
 impl Line {
     #[inline(always)]
     pub(super) fn new(call: Call, kind: Kind, object: ObjectId, site: SiteId, answer: u32) -> Line {
         let object = u64::from(object.0) | u64::from(answer + 1) << 32;
-        Line { object, site, what: what(call, kind), times: 1 }
+        Line { object, word: word(call, kind, site) | ONCE }
     }
 
     /// A task has come to a point and goes on.
@@ -63,26 +61,25 @@ impl Line {
     }
 
     /// As it is where nothing has been given back yet, and once.
-    pub(super) fn alone(self) -> Line {
-        Line { what: self.what & !CLOSED, times: 1, ..self }
+    fn alone(self) -> Line {
+        Line { word: self.word & CALLED & !CLOSED | ONCE, ..self }
     }
 
     /// Whether it is the same call.
     #[inline(always)]
     pub(super) fn is_same(&self, call: Line) -> bool {
-        self.what == call.what && self.site == call.site && self.object as u32 == call.object as u32
+        (self.word ^ call.word) & CALLED == 0 && self.object as u32 == call.object as u32
     }
 
-    /// Whether it is the same call with the same answer.
+    /// Whether another call like it, after which the task goes on, too, is counted here. If so it was.
     #[inline(always)]
-    fn is_like(&self, other: &Line) -> bool {
-        self.object == other.object && word(self.site, self.what) == word(other.site, other.what)
-    }
-
-    /// Whether another call like it, after which the task goes on, too, can be counted here.
-    #[inline(always)]
-    fn takes_in(&self, other: &Line) -> bool {
-        self.is_like(other) && self.object < u64::from(IDS) && self.times < u16::MAX
+    fn takes_in(&mut self, other: Line) -> bool {
+        let like = self.object == other.object && (self.word ^ other.word) & CALLED == 0;
+        let takes_in = like && self.object < u64::from(IDS) && self.word < OFTEN;
+        if takes_in {
+            self.word += ONCE;
+        }
+        takes_in
     }
 
     /// Its answer, to a call of this task.
@@ -106,8 +103,8 @@ pub(crate) struct Script {
     next_word: u64,
     // invariant: how often it is still to come; 0 if there is none.
     left: u32,
-    // invariant: the next line is closed, and the running task has taken what it is about. Only giving that back is
-    // a match then, and leads on.
+    // invariant: the next line is closed, and what it is about was taken by a call that went the long way. Then it is given back
+    // that way, too.
     opened: bool,
     // invariant: states are kept in between so many first lines, and not behind them: these stay as many.
     settled: usize,
@@ -145,44 +142,54 @@ impl Script {
     /// The same where the next line is closed.
     #[inline(never)]
     fn answer_closed(&mut self, call: Line, task: TaskId) -> Option<u32> {
-        let expected = self.lines.get(self.at).filter(|line| line.what & CLOSED != 0)?;
+        let expected = self.lines.get(self.at).filter(|line| line.word & CLOSED != 0)?;
         let kind = if self.opened { Kind::Unlock } else { Kind::Lock };
-        if !Line::new(Call::Arrive, kind, ObjectId(expected.object as u32), expected.site, 0).is_same(call) {
+        let (object, site) = (ObjectId(expected.object as u32), SiteId(expected.word as u32));
+        if !Line::new(Call::Arrive, kind, object, site, 0).is_same(call) {
             return None;
         }
-        if self.opened {
+        self.opened = !self.opened;
+        if !self.opened {
             self.lead_on();
         }
-        self.opened = !self.opened;
         Some(task.0)
     }
 
-    /// Whether the next line is that the running task takes this mutex, and gives it back before anything else. If so, and if
-    /// nobody `can` say no, it has taken it, and [`Script::gives_back`] leads on.
+    /// Whether the next line is that the running task takes this mutex, and gives it back before anything else. Then
+    /// [`Script::gives_back`] leads on, and whatever else is called before that does not match, if whoever asks sees to it that
+    /// nobody takes what is taken.
     #[inline(always)]
-    pub(super) fn opens(&mut self, object: u64, site: SiteId, can: impl FnOnce() -> bool) -> bool {
-        let opens = self.next_object == object && self.next_word == word(site, CLOSED | TAKES) && can();
-        if opens {
-            self.opened = true;
-        }
-        opens
+    pub(super) fn opens(&self, object: u64, site: SiteId) -> bool {
+        self.next_object == object && self.next_word == word(Call::Arrive, Kind::Lock, site) | CLOSED
     }
 
-    /// Whether what was taken last is given back now, as the line says. If so a number as [`Script::stays`] has it.
+    /// Whether the next line is about this object, and the task goes on there.
+    #[inline(always)]
+    pub(super) fn is_about(&self, object: u64) -> bool {
+        self.next_object == object
+    }
+
+    /// What was taken so is given back now. A number as [`Script::stays`] has it; none if the run is not led any more.
     #[inline(always)]
     pub(super) fn gives_back(&mut self) -> Option<usize> {
-        if !self.opened {
-            return None;
+        let left = self.left;
+        if left <= 1 {
+            return self.give_back_last();
         }
-        self.opened = false;
-        Some(self.lead_on())
+        self.left = left - 1;
+        Some(left as usize)
+    }
+
+    #[inline(never)]
+    fn give_back_last(&mut self) -> Option<usize> {
+        (self.left != 0).then(|| self.read_next())
     }
 
     /// Whether the next line is that the running task comes to this point and goes on. If so it has, and this is a number that
     /// differs from the one before it.
     #[inline(always)]
     pub(super) fn stays(&mut self, kind: Kind, object: u64, site: SiteId) -> Option<usize> {
-        if self.next_object != object || self.next_word != word(site, what(Call::Arrive, kind)) {
+        if self.next_object != object || self.next_word != word(Call::Arrive, kind, site) {
             return None;
         }
         Some(self.lead_on())
@@ -191,11 +198,12 @@ impl Script {
     /// The call of the next line was made.
     #[inline(always)]
     fn lead_on(&mut self) -> usize {
-        if self.left <= 1 {
+        let left = self.left;
+        if left <= 1 {
             return self.read_next();
         }
-        self.left -= 1;
-        self.left as usize
+        self.left = left - 1;
+        left as usize
     }
 
     #[inline(never)]
@@ -212,7 +220,7 @@ impl Script {
             if line.object < u64::from(IDS) {
                 self.next_object = line.object;
             }
-            (self.next_word, self.left) = (word(line.site, line.what), u32::from(line.times));
+            (self.next_word, self.left) = (line.word & CALLED, (line.word / ONCE) as u32);
         }
     }
 
@@ -229,12 +237,6 @@ impl Script {
     pub(super) fn end(&mut self) {
         self.read(BEYOND);
         self.opened = false;
-    }
-
-    /// Whether they lead the run.
-    #[inline(always)]
-    pub(super) fn leads(&self) -> bool {
-        self.at != BEYOND
     }
 
     /// Whether all of them were read.
@@ -279,10 +281,10 @@ impl Script {
         let line = Line::staying(kind, task, object, site);
         // Nobody takes twice what is not given back in between, which has a line of its own then or closes this.
         if kind != Kind::Lock
-            && let Some([.., last]) = self.lines.get_mut(self.settled..)
-            && last.takes_in(&line)
+            && self.lines.len() > self.settled
+            && let [.., last] = &mut *self.lines
+            && last.takes_in(line)
         {
-            last.times += 1;
             return;
         }
         self.lines.push(line);
@@ -292,15 +294,18 @@ impl Script {
     #[inline(always)]
     pub(super) fn close(&mut self, task: TaskId, object: ObjectId, site: SiteId) {
         let taken = Line::staying(Kind::Lock, task, object, site);
-        let Some(line) = self.lines.last_mut().filter(|line| line.is_like(&taken)) else {
+        let lines = self.lines.len();
+        let Some(last) =
+            self.lines.last_mut().filter(|last| (last.object, last.word) == (taken.object, taken.word))
+        else {
             return self.lines.push(Line::staying(Kind::Unlock, task, object, site));
         };
-        line.what |= CLOSED;
-        let closed = *line;
-        if let Some([.., before, _]) = self.lines.get_mut(self.settled..)
-            && before.takes_in(&closed)
+        last.word |= CLOSED;
+        let closed = *last;
+        if lines > self.settled + 1
+            && let [.., before, _] = &mut *self.lines
+            && before.takes_in(closed)
         {
-            before.times += 1;
             self.lines.pop();
         }
     }

@@ -128,6 +128,12 @@ impl Rt {
         self.with(|run| run.mark)
     }
 
+    /// The same as it stands in objects.
+    #[inline]
+    pub(crate) fn stamp(self) -> u64 {
+        self.with(|run| run.stamp)
+    }
+
     /// The task whose code is running.
     #[inline]
     pub(crate) fn running(self) -> TaskId {
@@ -170,7 +176,7 @@ impl Rt {
 
     /// The run does not do what the one before it did, by which it is led: it ends here, and is done again with care.
     #[cold]
-    pub(super) fn stray(self) -> ! {
+    pub(crate) fn stray(self) -> ! {
         self.with(|run| run.engine.leave_rote());
         self.leave();
         self.unwind()

@@ -73,7 +73,12 @@ impl<T> Mutex<T> {
 impl<T: ?Sized> Mutex<T> {
     #[inline]
     fn object(&self, rt: Rt, site: SiteId) -> ObjectId {
-        claim::object(self, &self.slot, rt, site, || {
+        self.object_from(self.slot.id_or_more(rt.stamp()), rt, site)
+    }
+
+    #[inline]
+    fn object_from(&self, id: u64, rt: Rt, site: SiteId) -> ObjectId {
+        claim::object_from(id, self, &self.slot, rt, site, || {
             if let Err(TryLockError::WouldBlock) = self.outside.try_lock() {
                 claim::held_outside("mutex");
             }
@@ -92,17 +97,19 @@ impl<T: ?Sized> Mutex<T> {
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let site = here!();
         let Some(rt) = rt::current() else { return self.poison.wrap(self.lock_outside()) };
-        if rt.repeats() {
-            // Whoever panics when it gives this back has not done so before: nobody else is asked whether it panics.
-            if rt.opens_by_rote(&self.slot, site, || self.is_plain()) {
-                self.held_from(site);
+        let id = self.slot.id_or_more(rt.stamp());
+        if rt.repeats(id) {
+            // Whoever panics when it gives this back has not done so before: nobody else is asked whether it panics. And nobody
+            // will ask where it was taken.
+            if rt.opens_by_rote(id, site) && self.is_plain() {
+                self.held.store(true, Ordering::Relaxed);
                 return Ok(self.guard_by_rote(rt, CLOSED));
             }
-            if self.goes_on_by_rote(rt, site) {
+            if self.goes_on_by_rote(rt, id, site) {
                 return Ok(self.guard_by_rote(rt, BY_ROTE));
             }
         }
-        let object = self.object(rt, site);
+        let object = self.object_from(id, rt, site);
         rt.arrive(Op::new(Kind::Lock, object, site));
         if !self.enter(rt, site) {
             // The run is over, and this lock, asked for by a destructor, will never be free.
@@ -117,12 +124,17 @@ impl<T: ?Sized> Mutex<T> {
         !self.held.load(Ordering::Relaxed) && !self.poison.is_set()
     }
 
-    /// Whether it is taken by rote.
+    /// Whether it is taken by rote where the run is led to a point of a task that goes on with it.
+    // Not a cold one, though less is moved about where it is taken for that.
+    #[cold]
     #[inline(never)]
-    fn goes_on_by_rote(&self, rt: Rt, site: SiteId) -> bool {
-        let goes_on = self.is_plain()
-            && !std::thread::panicking()
-            && rt.goes_on_by_rote(Kind::Lock, &self.slot, site).is_some();
+    fn goes_on_by_rote(&self, rt: Rt, id: u64, site: SiteId) -> bool {
+        if self.held.load(Ordering::Relaxed) {
+            // It was free before.
+            rt.stray();
+        }
+        let goes_on =
+            self.is_plain() && !std::thread::panicking() && rt.goes_on_by_rote(Kind::Lock, id, site);
         if goes_on {
             self.held_from(site);
         }
@@ -403,7 +415,7 @@ fn give_back_led<T: ?Sized>(lock: &Mutex<T>, made: u64) {
         && made & BY_ROTE != 0
         && rt.mark().0 == made >> BITS
         && !std::thread::panicking()
-        && rt.goes_on_by_rote(Kind::Unlock, &lock.slot, lock.taken_at()).is_some()
+        && rt.goes_on_by_rote(Kind::Unlock, lock.slot.id_or_more(rt.stamp()), lock.taken_at())
     {
         return lock.held.store(false, Ordering::Relaxed);
     }

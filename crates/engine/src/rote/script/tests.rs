@@ -17,7 +17,7 @@ fn add(script: &mut Script) {
 }
 
 fn repeats_section(script: &mut Script) -> bool {
-    script.opens(3, HERE, || true) && script.gives_back().is_some()
+    script.opens(3, HERE) && script.gives_back().is_some()
 }
 
 fn repeats_add(script: &mut Script) -> bool {
@@ -25,8 +25,8 @@ fn repeats_add(script: &mut Script) -> bool {
 }
 
 /// How often each line comes.
-fn times(script: &Script) -> vec::Vec<u16> {
-    script.lines.iter().map(|line| line.times).collect()
+fn times(script: &Script) -> vec::Vec<u64> {
+    script.lines.iter().map(|line| line.word / ONCE).collect()
 }
 
 #[test]
@@ -53,17 +53,18 @@ fn a_state_is_kept_between_lines() {
     (0..3).for_each(|_| section(&mut script));
     assert_eq!(times(&script), [3, 1, 3]);
     let last = script.lead(2).expect("the line that the state was kept after");
-    assert!(last.is_same(Line::staying(Kind::Lock, TASK, MUTEX, HERE)) && last.times == 1);
+    assert!(last.is_same(Line::staying(Kind::Lock, TASK, MUTEX, HERE)) && last.word / ONCE == 1);
     assert_eq!(times(&script), [3]);
 }
 
 #[test]
 fn a_line_has_an_end_and_another_comes_after_it() {
     let mut script = Script::default();
-    let many = usize::from(u16::MAX) + 10;
+    let often = OFTEN / ONCE;
+    let many = often + 10;
     (0..many).for_each(|_| add(&mut script));
     (0..many).for_each(|_| section(&mut script));
-    assert_eq!(times(&script), [u16::MAX, 10, u16::MAX, 10]);
+    assert_eq!(times(&script), [often, 10, often, 10]);
     script.write(Line::staying(Kind::Rmw, TASK, MUTEX, HERE));
     assert!(script.lead(5).is_some());
     assert!((0..many).all(|_| repeats_add(&mut script)));
@@ -94,16 +95,15 @@ fn nothing_else_is_done_in_a_section_that_is_open() {
     (0..4).for_each(|_| section(&mut script));
     script.write(Line::staying(Kind::Rmw, TASK, MUTEX, HERE));
     assert!(script.lead(2).is_some());
-    assert!(script.gives_back().is_none() && script.opens(3, HERE, || true));
-    assert!(!repeats_add(&mut script));
-    let lock = Line::new(Call::Arrive, Kind::Lock, MUTEX, HERE, 0);
-    assert_eq!(script.answer(lock, TASK), None);
+    let [lock, unlock] = [Kind::Lock, Kind::Unlock].map(|kind| Line::new(Call::Arrive, kind, MUTEX, HERE, 0));
+    assert!(script.opens(3, HERE) && !repeats_add(&mut script));
+    assert_eq!(script.answer(unlock, TASK), None);
+    assert!(script.gives_back().is_some());
     // The long way leads as far as the short one.
-    let unlock = Line::new(Call::Arrive, Kind::Unlock, MUTEX, HERE, 0);
-    assert_eq!(script.answer(unlock, TASK), Some(1));
     assert_eq!(script.answer(lock, TASK), Some(1));
-    assert!(script.gives_back().is_some() && repeats_section(&mut script) && repeats_section(&mut script));
-    assert!(script.is_read());
+    assert_eq!(script.answer(lock, TASK), None);
+    assert_eq!(script.answer(unlock, TASK), Some(1));
+    assert!(repeats_section(&mut script) && repeats_section(&mut script) && script.is_read());
     script.end();
-    assert!(!script.leads() && !repeats_section(&mut script));
+    assert!(!script.is_about(3) && !script.opens(3, HERE) && script.gives_back().is_none());
 }

@@ -1,40 +1,41 @@
 //! The calls of runs of a search: where such a run is led by the one before it, and where it is not.
 
 use super::{Rt, SEARCHED, Way, plain};
+#[cfg(doc)]
 use crate::rt::slot::Slot;
 use raddle_model::{Kind, ObjectId, Order, Plain, SiteId, Touch};
 
 impl Rt {
-    /// Whether the run is led by the one before it, and has not come to the last call of those that lead it.
+    /// Whether the run is led by the one before it, to a point of a task that goes on with the object that has this id there
+    /// ([`Slot::id_or_more`]).
     #[inline(always)]
-    pub(crate) fn repeats(self) -> bool {
-        self.with(|run| run.engine.follows_lines())
+    pub(crate) fn repeats(self, id: u64) -> bool {
+        // SAFETY: as in `with`, of which this is a part that must not be called out of line.
+        unsafe { (*self.0).engine.repeats_on(id) }
     }
 
     /// Whether the task came to this point in the run before, by which this one is led, and went on there: then that is all.
     /// If not nothing has happened. Part of the program's own function, as nothing else of a run that is led.
     #[inline(always)]
-    pub(crate) fn goes_on_by_rote(self, kind: Kind, slot: &Slot, site: SiteId) -> Option<ObjectId> {
+    pub(crate) fn goes_on_by_rote(self, kind: Kind, id: u64, site: SiteId) -> bool {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
         let run = unsafe { &mut *self.0 };
-        if !run.engine.follows_lines() {
-            return None;
+        match run.engine.repeat_stay(kind, id, site) {
+            Some(lines) => run.heart.repeats(lines),
+            None => return false,
         }
-        let object = slot.id_or_more(run.stamp);
-        let lines = run.engine.repeat_stay(kind, object, site)?;
-        run.heart.repeats(lines);
-        Some(ObjectId(object as u32))
+        true
     }
 
-    /// The same for a mutex that is given back before anything else is done ([`Rt::gives_back_by_rote`]), if it `can` be had.
+    /// Whether it took a mutex here and gave it back before anything else was done: if it takes it [`Rt::gives_back_by_rote`] is the
+    /// rest.
     #[inline(always)]
-    pub(crate) fn opens_by_rote(self, slot: &Slot, site: SiteId, can: impl FnOnce() -> bool) -> bool {
+    pub(crate) fn opens_by_rote(self, id: u64, site: SiteId) -> bool {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
-        let run = unsafe { &mut *self.0 };
-        run.engine.repeat_open(slot.id_or_more(run.stamp), site, can)
+        unsafe { (*self.0).engine.repeats_section(id, site) }
     }
 
-    /// Whether the task gives back now what it has taken so, and did so before.
+    /// The task gives back what it has taken so. False, and nothing has happened, if the run is not led any more.
     #[inline(always)]
     pub(crate) fn gives_back_by_rote(self) -> bool {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
