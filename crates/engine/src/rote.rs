@@ -16,6 +16,7 @@
 mod kept;
 mod script;
 mod stay;
+mod turn;
 
 pub(crate) use self::kept::Rote;
 use self::kept::{KEPT_MAX, Kept, Phase};

@@ -5,6 +5,7 @@ mod abort;
 mod arrive;
 pub(crate) mod callers;
 pub(crate) mod carrier;
+mod clock;
 pub(crate) mod fiber;
 mod going;
 mod heart;

@@ -111,12 +111,13 @@ impl Shared {
         }
     }
 
-    /// What came of a worker's run, unless it was given up as hanging meanwhile. Whether the worker shall go on.
+    /// What came of a worker's run, unless it was given up as hanging meanwhile; whether it is time to tell others. Whether the
+    /// worker shall go on.
     pub(super) fn learn(
         &self,
         (worker, plan): (usize, &Plan),
         (digest, trace): (Digest, &Trace),
-        passed: Duration,
+        due: bool,
         given_up: &AtomicBool,
     ) -> bool {
         let mut searching = self.lock();
@@ -124,7 +125,7 @@ impl Shared {
             return false;
         }
         let look = searching.learn(worker, plan, digest, trace);
-        searching.stop |= look || searching.runs.len() >= CHUNK_RUNS || passed > CHUNK_TIME;
+        searching.stop |= look || searching.runs.len() >= CHUNK_RUNS || due;
         if searching.several {
             self.told.notify_all();
         }
@@ -143,6 +144,8 @@ impl Shared {
 
 impl Searching {
     /// Whether there is something to look at.
+    // Part of its callers, so that what is told is put together where it stays.
+    #[inline(always)]
     fn learn(&mut self, worker: usize, plan: &Plan, digest: Digest, trace: &Trace) -> bool {
         self.under_way[worker] = None;
         if let Some(search) = &mut self.search {

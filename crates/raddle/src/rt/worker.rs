@@ -1,6 +1,7 @@
 //! The carrier's own side: the thread on which runs happen, one after the other.
 
 use super::arrive::Calls;
+use super::clock::Clock;
 use super::jobs::Share;
 use super::searching::{Assignment, Shared};
 use super::slot::{CarrierId, Mark};
@@ -183,18 +184,17 @@ impl Worker {
     fn search(&self, state: &mut Inner, search: &Shared, worker: usize, trace: &mut Trace) {
         state.engine.analysis_mut().recorder = None;
         let begun = Instant::now();
-        let mut running = Duration::ZERO;
+        let mut clock = Clock::default();
         // Whose run the last one was, if that is known.
         let mut last = None;
         while let Some(Assignment { worker, plan, number, several, shared }) = search.next(worker, begun) {
             state.several = several;
             let shared = if last.replace(worker) == Some(worker) { shared } else { 0 };
             state.engine.policy_mut().renew(&plan);
-            let run_began = Instant::now();
+            let run_began = clock.looks();
             let ended = self.one(state, &plan, number, plan.seed, Kept::Log(trace, shared));
             let digest = digest(state, &plan, number, plan.seed, ended);
-            let run_ended = Instant::now();
-            running += run_ended - run_began;
+            let now = clock.ran_since(run_began);
             state.engine.policy_mut().let_go();
             if state.shared && several {
                 search.give_back(worker);
@@ -209,13 +209,13 @@ impl Worker {
             if let Some(hapsets) = &mut state.engine.analysis_mut().hapsets {
                 hapsets.callers.put_statements(trace);
             }
-            let passed = run_ended - begun;
-            let more = search.learn((worker, &plan), (digest, trace), passed, &self.stop);
+            let due = now.is_some_and(|now| now - begun > CHUNK_TIME);
+            let more = search.learn((worker, &plan), (digest, trace), due, &self.stop);
             if !more || state.retired {
                 break;
             }
         }
-        search.lock().spent += begun.elapsed() - running;
+        search.lock().spent += begun.elapsed().saturating_sub(clock.running);
     }
 
     /// One run of a batch.

@@ -3,6 +3,7 @@
 use super::{Rt, SEARCHED, Way, plain};
 #[cfg(doc)]
 use crate::rt::slot::Slot;
+use raddle_engine::Next;
 use raddle_model::{Kind, ObjectId, Order, Plain, SiteId, Touch};
 
 impl Rt {
@@ -154,6 +155,14 @@ impl Rt {
         }
         // Calls of a search are none of a task that was just made, nor of a run that is unusual.
         let quiet = kind == Kind::Unlock && self.with(|run| !run.engine.is_point_at(kind, site));
-        if quiet { self.arrive_quietly(plain) } else { self.arrive_plainly::<SEARCHED>(plain) }
+        if quiet {
+            return self.arrive_quietly(plain);
+        }
+        let way = self.with(|run| {
+            let next = run.engine.turn_in_writing(run.running, plain)?;
+            // Whoever went on may have exited, and left the rest to this one.
+            Some(if next == Next::Run(run.running) { Way::NONE } else { run.hand_over(next) })
+        });
+        way.unwrap_or_else(|| self.arrive_plainly::<SEARCHED>(plain))
     }
 }
