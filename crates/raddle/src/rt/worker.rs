@@ -107,6 +107,7 @@ impl Worker {
             shared: false,
             mark: Mark(0),
             stamp: 0,
+            led_mark: 0,
             stuck: false,
             stacks: Vec::new(),
             rooms: Vec::new(),
@@ -115,6 +116,7 @@ impl Worker {
             moved_stacks: false,
             untidy: false,
             leaked: 0,
+            led: 0,
             heart: self.heart.clone(),
             statics: super::statics::Statics::default(),
         };
@@ -215,6 +217,7 @@ impl Worker {
                 break;
             }
         }
+        self.led.runs.fetch_add(std::mem::take(&mut state.led), Ordering::Relaxed);
         search.lock().spent += begun.elapsed().saturating_sub(clock.running);
     }
 
@@ -251,7 +254,7 @@ impl Worker {
                 Kept::Nothing(again) => *again && state.engine.begin_again(),
                 Kept::Log(trace, shared) if !closely => {
                     let led = state.engine.begin_by_rote(plan, trace, *shared);
-                    self.led.runs.fetch_add(u64::from(led), Ordering::Relaxed);
+                    state.led += u64::from(led);
                     led
                 }
                 _ => false,
@@ -261,6 +264,7 @@ impl Worker {
             }
             state.mark = self.id.next_run();
             state.stamp = state.mark.stamp();
+            state.led_mark = crate::sync::led_mark(state.mark);
             let ended = enter(state, |rt| drive(rt, &*self.body));
             self.id.end_run();
             state.statics.release();

@@ -103,10 +103,11 @@ impl<T: ?Sized> Mutex<T> {
             // will ask where it was taken.
             if rt.opens_by_rote(id, site) && self.is_plain() {
                 self.held.store(true, Ordering::Relaxed);
-                return Ok(self.guard_by_rote(rt, CLOSED));
+                return Ok(MutexGuard { lock: self, made: rt.led_mark(), not_send: PhantomData });
             }
             if self.goes_on_by_rote(rt, id, site) {
-                return Ok(self.guard_by_rote(rt, BY_ROTE));
+                let made = rt.mark().0 << BITS | BY_ROTE;
+                return Ok(MutexGuard { lock: self, made, not_send: PhantomData });
             }
         }
         let object = self.object_from(id, rt, site);
@@ -139,11 +140,6 @@ impl<T: ?Sized> Mutex<T> {
             self.held_from(site);
         }
         goes_on
-    }
-
-    #[inline(always)]
-    fn guard_by_rote(&self, rt: Rt, how: u64) -> MutexGuard<'_, T> {
-        MutexGuard { lock: self, made: rt.mark().0 << BITS | how, not_send: PhantomData }
     }
 
     /// The engine has let the task have it. False if a guard exists all the same: the run is over.
@@ -299,6 +295,11 @@ const BY_ROTE: u64 = 2;
 const CLOSED: u64 = 4;
 const BITS: u32 = 3;
 
+/// What guards are made with of sections that are led, in the run with this mark.
+pub(crate) fn led_mark(mark: Mark) -> u64 {
+    mark.0 << BITS | CLOSED
+}
+
 /// No run's mark: for guards made outside.
 const OUTSIDE: Mark = Mark(0);
 
@@ -446,7 +447,7 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
             return give_back(self.lock, self.made);
         }
         if let Some(rt) = rt::current()
-            && self.made == rt.mark().0 << BITS | CLOSED
+            && self.made == rt.led_mark()
             && !std::thread::panicking()
             && rt.gives_back_by_rote()
         {
