@@ -255,6 +255,12 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         outcome
     }
 
+    /// Whether the lines say that a task that was just made announces this now. Then it has.
+    #[inline]
+    pub fn repeat_announcement(&mut self, task: TaskId, kind: Kind, object: ObjectId, site: SiteId) -> bool {
+        self.script.answer(Line::new(Call::Announce, kind, object, site, 0), task).is_some()
+    }
+
     /// The first operation of a task that was just made.
     #[inline(never)]
     pub(crate) fn announce_by_rote(&mut self, task: TaskId, plain: Option<Plain>) {

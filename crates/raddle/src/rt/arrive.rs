@@ -126,7 +126,9 @@ impl Rt {
             return self.arrive_specially(plain.op()).err().unwrap_or(Way::NONE);
         }
         self.with(|run| {
-            run.engine.announce_plain(run.running, plain);
+            if !run.engine.repeat_announcement(run.running, kind, object, site) {
+                run.engine.announce_plain(run.running, plain);
+            }
             run.go_back_to_maker()
         })
     }

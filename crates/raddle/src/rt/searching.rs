@@ -1,13 +1,16 @@
 //! A search that runs on carriers. It lies outside of them: a carrier that hangs is given up, and the search is
 //! not. One carrier at a time asks it or tells it; the runs themselves go on beside each other.
 
-use super::worker::{CHUNK_RUNS, CHUNK_TIME};
+use super::worker::CHUNK_TIME;
 use raddle_explore::target::{Ask, Digest, SearchRun, Searched, Searcher};
 use raddle_model::{Plan, Trace};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+/// Runs of a search after which the carriers hand over what they have, if that much time has not passed. They wait meanwhile.
+const SEARCHED_RUNS: usize = 8192;
 
 /// A run that a carrier is to do.
 #[derive(Clone, Debug)]
@@ -125,7 +128,7 @@ impl Shared {
             return false;
         }
         let look = searching.learn(worker, plan, digest, trace);
-        searching.stop |= look || searching.runs.len() >= CHUNK_RUNS || due;
+        searching.stop |= look || searching.runs.len() >= SEARCHED_RUNS || due;
         if searching.several {
             self.told.notify_all();
         }

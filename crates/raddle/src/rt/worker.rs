@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 pub type Body = Arc<dyn Fn() + Send + Sync>;
 
 /// Runs after which the carrier hands over what it has, and the time after which it does so anyway.
-pub(super) const CHUNK_RUNS: usize = 1024;
+const CHUNK_RUNS: usize = 1024;
 pub(super) const CHUNK_TIME: Duration = Duration::from_millis(20);
 /// Steps of a run that is not short.
 const LONG_STEPS: u64 = 4096;
