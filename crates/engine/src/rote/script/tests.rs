@@ -55,6 +55,12 @@ fn a_state_is_kept_between_lines() {
     let last = script.lead(2).expect("the line that the state was kept after");
     assert!(last.is_same(Line::staying(Kind::Lock, TASK, MUTEX, HERE)) && last.word / ONCE == 1);
     assert_eq!(times(&script), [3]);
+    // The same for what is not given back.
+    script.clear();
+    (0..2).for_each(|_| add(&mut script));
+    assert_eq!(script.settle(), 1);
+    (0..2).for_each(|_| add(&mut script));
+    assert_eq!(times(&script), [2, 2]);
 }
 
 #[test]
