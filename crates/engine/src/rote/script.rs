@@ -103,8 +103,7 @@ pub(crate) struct Script {
     next_word: u64,
     // invariant: how often it is still to come; 0 if there is none.
     left: u32,
-    // invariant: the next line is closed, and what it is about was taken by a call that went the long way. Then it is given back
-    // that way, too.
+    // invariant: the next line is closed, and what it is about was taken, and is given back, by a call that goes the long way.
     opened: bool,
     // invariant: states are kept in between so many first lines, and not behind them: these stay as many.
     settled: usize,
@@ -178,6 +177,11 @@ impl Script {
         }
         self.left = left - 1;
         Some(left as usize)
+    }
+
+    /// What was taken so will be given back the long way.
+    pub(super) fn reopen(&mut self) {
+        self.opened = self.left != 0;
     }
 
     #[inline(never)]

@@ -99,10 +99,8 @@ impl<T: ?Sized> Mutex<T> {
         let Some(rt) = rt::current() else { return self.poison.wrap(self.lock_outside()) };
         let id = self.slot.id_or_more(rt.stamp());
         if rt.repeats(id) {
-            // Whoever panics when it gives this back has not done so before: nobody else is asked whether it panics. And nobody
-            // will ask where it was taken.
             if rt.opens_by_rote(id, site) && self.is_plain() {
-                self.held.store(true, Ordering::Relaxed);
+                self.held_from(site);
                 return Ok(MutexGuard { lock: self, made: rt.led_mark(), not_send: PhantomData });
             }
             if self.goes_on_by_rote(rt, id, site) {
@@ -119,10 +117,10 @@ impl<T: ?Sized> Mutex<T> {
         self.poison.wrap(self.guard(rt.mark()))
     }
 
-    /// Whether nothing is to be found out where the run is led.
+    /// Whether nothing is to be found out where the run is led: nobody panics, or has.
     #[inline(always)]
     fn is_plain(&self) -> bool {
-        !self.held.load(Ordering::Relaxed) && !self.poison.is_set()
+        !self.held.load(Ordering::Relaxed) && !self.poison.is_set() && !std::thread::panicking()
     }
 
     /// Whether it is taken by rote where the run is led to a point of a task that goes on with it.
@@ -134,8 +132,7 @@ impl<T: ?Sized> Mutex<T> {
             // It was free before.
             rt.stray();
         }
-        let goes_on =
-            self.is_plain() && !std::thread::panicking() && rt.goes_on_by_rote(Kind::Lock, id, site);
+        let goes_on = self.is_plain() && rt.goes_on_by_rote(Kind::Lock, id, site);
         if goes_on {
             self.held_from(site);
         }
@@ -379,10 +376,6 @@ unsafe fn give_back_outside<T: ?Sized>(lock: &Mutex<T>, panicking: bool) {
 // Not of the guard, which has no place in memory as long as nobody asks where it is.
 #[cold]
 fn give_back_in_panic(rt: Rt, object: ObjectId, site: SiteId, poison: &Flag, panicking: bool) {
-    // So what is closed was not given back in a panic, and whoever does so where it is has strayed.
-    if !rt.ending() {
-        rt.with(|run| run.engine.leave_rote());
-    }
     rt.arrive(Op::new(Kind::Unlock, object, site));
     poison.done(&PoisonGuard::new(panicking));
 }
@@ -413,6 +406,11 @@ fn give_back<T: ?Sized>(lock: &Mutex<T>, made: u64) {
 #[inline(never)]
 fn give_back_led<T: ?Sized>(lock: &Mutex<T>, made: u64) {
     if let Some(rt) = rt::current()
+        && made == rt.led_mark()
+    {
+        // Somebody panics: what was taken the short way is given back the long one.
+        rt.with(|run| run.engine.reopen_section());
+    } else if let Some(rt) = rt::current()
         && made & BY_ROTE != 0
         && rt.mark().0 == made >> BITS
         && !std::thread::panicking()
