@@ -176,7 +176,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// A task has exited: another goes on.
     #[inline(never)]
-    fn next_after_exit(&mut self) -> Next {
+    pub(crate) fn next_after_exit(&mut self) -> Next {
         self.next_quickly()
     }
 
@@ -246,7 +246,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// A task that only looks may be spinning.
     #[inline(never)]
-    fn looked(&mut self, task: TaskId, object: ObjectId, site: SiteId) {
+    pub(crate) fn looked(&mut self, task: TaskId, object: ObjectId, site: SiteId) {
         self.spin.looked(task, object, site, &mut self.world);
         self.look_around();
     }

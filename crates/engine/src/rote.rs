@@ -13,11 +13,15 @@
 //! Lines answer who goes on, and nothing else. Operations that can end in several ways, choices, readings of the clock,
 //! failures and whatever else a front end asks about the run end the writing: nothing is kept from there on.
 
+mod kept;
 mod script;
 mod stay;
+mod turn;
 
-use self::script::{Call, KEPT_MAX, Kept, Line, Phase};
-pub(crate) use self::script::{Rote, Script};
+pub(crate) use self::kept::Rote;
+use self::kept::{KEPT_MAX, Kept, Phase};
+pub(crate) use self::script::Script;
+use self::script::{Call, Line};
 use crate::director::{Engine, Next};
 use raddle_model::objects::State;
 use raddle_model::{Analysis, Kind, ObjectId, Outcome, Plain, Plan, Policy, SiteId, TaskId, Trace, Verdict};
@@ -112,10 +116,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// The id that the next object will get.
     pub fn next_object(&self) -> ObjectId {
-        match self.script.lines.get(self.script.at) {
-            Some(line) => ObjectId(line.answer(TaskId::MAIN)),
-            None => ObjectId(self.world.objects().len() as u32),
-        }
+        ObjectId(self.script.next_answer().unwrap_or_else(|| self.world.objects().len() as u32))
     }
 
     /// Registers an object, which has this id.
@@ -176,31 +177,38 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.script.answer(Line::new(Call::Arrive, kind, object, site, 0), task).map(TaskId)
     }
 
-    /// Whether lines lead the run now. All runs ask this at most operations, so it is one comparison.
+    /// Whether the lines say that the task that is running comes to a point with this object now, and goes on. All runs ask this at
+    /// most operations, so it is one comparison. `object` may be any number, as long as those that are no ids are more than ids can be.
     #[inline(always)]
-    pub fn follows_lines(&self) -> bool {
-        self.script.leads()
+    pub fn repeats_on(&self, object: u64) -> bool {
+        self.script.is_about(object)
     }
 
     /// Whether the lines say that the task that is running comes to this point now and goes on, as most do, and that another
-    /// call comes after it. Then it has, and this is the number of the line that comes next. `object` may be any number, as long as
-    /// those that are no ids are more than ids can be. No more than this is compiled into the program's own functions.
+    /// call comes after it. Then it has, and this is a number that differs from the one before it. No more than this is compiled
+    /// into the program's own functions.
     #[inline(always)]
     pub fn repeat_stay(&mut self, kind: Kind, object: u64, site: SiteId) -> Option<usize> {
         self.script.stays(kind, object, site)
     }
 
-    /// Whether the lines say that the running task takes a mutex now, and gives it back before anything else. If so, and if
-    /// nobody `can` say no, it has taken it, and [`Engine::repeat_close`] must be told of the rest. The number of the line.
+    /// Whether the lines say that the running task takes a mutex now, and gives it back before anything else. If it then takes it
+    /// [`Engine::repeat_close`] must be told of the rest. Nobody may take it meanwhile.
     #[inline(always)]
-    pub fn repeat_open(&mut self, object: u64, site: SiteId, can: impl FnOnce() -> bool) -> Option<usize> {
-        self.script.opens(object, site, can)
+    pub fn repeats_section(&self, object: u64, site: SiteId) -> bool {
+        self.script.opens(object, site)
     }
 
-    /// Whether the running task gives back now what it has taken so, and did nothing since.
+    /// The running task gives back what it has taken so. A number as [`Engine::repeat_stay`] has it; none if the run is not led any
+    /// more.
     #[inline(always)]
-    pub fn repeat_close(&mut self) -> bool {
+    pub fn repeat_close(&mut self) -> Option<usize> {
         self.script.gives_back()
+    }
+
+    /// What was taken so will be given back by [`Engine::arrive`] or one like it.
+    pub fn reopen_section(&mut self) {
+        self.script.reopen();
     }
 
     /// The same for the last call: the program has come as far as the state with which the run began, and goes on by itself.
@@ -225,13 +233,17 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     pub(crate) fn write_arrival(&mut self, task: TaskId, plain: Plain, next: Next) {
         let Next::Run(next) = next else { return self.rote.stop() };
         let Plain { kind, object, site, .. } = plain;
-        self.script.lines.push(if next == task {
-            Line::staying(kind, task, object, site)
-        } else {
-            Line::new(Call::Arrive, kind, object, site, next.0)
-        });
         let picks = self.search.progress().0;
-        if picks >= self.rote.keep_from {
+        let keeps = picks >= self.rote.keep_from;
+        if next != task {
+            self.script.write(Line::new(Call::Arrive, kind, object, site, next.0));
+        } else if keeps {
+            // A state is kept between lines, so that this is one by itself.
+            self.script.write(Line::staying(kind, task, object, site));
+        } else {
+            self.script.write_stay(kind, task, object, site);
+        }
+        if keeps {
             self.keep(picks);
         }
     }
@@ -246,6 +258,12 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             self.script.close(task, plain.object, plain.site);
         }
         outcome
+    }
+
+    /// Whether the lines say that a task that was just made announces this now. Then it has.
+    #[inline]
+    pub fn repeat_announcement(&mut self, task: TaskId, kind: Kind, object: ObjectId, site: SiteId) -> bool {
+        self.script.answer(Line::new(Call::Announce, kind, object, site, 0), task).is_some()
     }
 
     /// The first operation of a task that was just made.
@@ -307,7 +325,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         }
         let (events, first_states) = (self.search.events(), self.world.first_states().len());
         let kept = &mut self.rote.kept[place];
-        kept.lines = self.script.lines.len();
+        kept.lines = self.script.settle();
         (kept.picks, kept.events, kept.decisions) = (picks, events, self.decisions.len());
         (kept.first_states, kept.steps, kept.current) = (first_states, self.steps, self.current);
         self.world.copy_to(&mut kept.world);

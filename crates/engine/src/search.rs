@@ -130,6 +130,15 @@ impl NextRows<'_> {
         *self.picks += 1;
         *self.events += 1;
     }
+
+    /// The same without its event, which is written elsewhere.
+    #[inline(always)]
+    pub(crate) fn write_point(self, steps: u32, objects: u32, able: u64) {
+        self.picked.event = steps;
+        self.picked.objects = objects;
+        self.picked.enabled.set_low(able);
+        *self.picks += 1;
+    }
 }
 
 /// Where the next event is written that is no point.

@@ -198,6 +198,7 @@ pub struct SearchRun {
 
 impl SearchRun {
     /// The run that a searcher has just learned from.
+    #[inline]
     pub fn new(plan: &Plan, digest: Digest, trace: &Trace) -> SearchRun {
         let dull = matches!(digest.verdict, Verdict::Finished | Verdict::Cut);
         let again = (!dull || !digest.learned.races.is_empty())

@@ -145,6 +145,18 @@ pub trait Policy {
         false
     }
 
+    /// As [`Policy::pick`] in a run of a search, where `current` ran last and cannot go on or has announced a plain operation, if it takes no
+    /// call to say. No policy decides by this: [`Policy::goes_on_in_search`] is called if it is done. Nobody may be wrong.
+    #[inline]
+    fn next_in_search(&self, enabled: u64, current: TaskId, world: &World) -> Option<TaskId> {
+        let _ = (enabled, current, world);
+        None
+    }
+
+    /// What [`Policy::next_in_search`] has said is done.
+    #[inline]
+    fn goes_on_in_search(&mut self) {}
+
     /// Whether this policy looks at nothing but who can run, from here on: then [`Policy::draw`] is as
     /// good as [`Policy::pick`].
     #[inline]
@@ -224,6 +236,14 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     #[inline(always)]
     fn stays_in_search(&mut self, task: TaskId, world: &World) -> bool {
         (**self).stays_in_search(task, world)
+    }
+    #[inline(always)]
+    fn next_in_search(&self, enabled: u64, current: TaskId, world: &World) -> Option<TaskId> {
+        (**self).next_in_search(enabled, current, world)
+    }
+    #[inline(always)]
+    fn goes_on_in_search(&mut self) {
+        (**self).goes_on_in_search();
     }
     fn choose(&mut self, choice: &Choice) -> Result<u32, Box<Divergence>> {
         (**self).choose(choice)

@@ -209,6 +209,23 @@ impl Policy for Planned {
         }
     }
 
+    #[inline(always)]
+    fn next_in_search(&self, enabled: u64, current: TaskId, world: &World) -> Option<TaskId> {
+        match &self.tail {
+            AnyTail::Steps(steps) if self.position >= self.prefix.len() => {
+                steps.next_in_search(enabled, current, world)
+            }
+            _ => None,
+        }
+    }
+
+    #[inline(always)]
+    fn goes_on_in_search(&mut self) {
+        if let AnyTail::Steps(steps) = &mut self.tail {
+            steps.goes_on_in_search();
+        }
+    }
+
     #[inline]
     fn is_blind(&self) -> bool {
         matches!(self.tail, AnyTail::Random) && self.position >= self.prefix.len()

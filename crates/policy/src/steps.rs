@@ -162,6 +162,36 @@ impl Policy for Stepwise {
         stays
     }
 
+    #[inline(always)]
+    fn next_in_search(&self, enabled: u64, current: TaskId, world: &World) -> Option<TaskId> {
+        let task = |bits: u64| TaskId(bits.trailing_zeros());
+        match self.plan.steps.get(self.position + 1) {
+            Some(step) => {
+                let mut left = enabled;
+                while left != 0 {
+                    if world.task(task(left)).name == step.task {
+                        return Some(task(left));
+                    }
+                    left &= left - 1;
+                }
+                None
+            }
+            // The next in turn, as `stay` has it, if the one that ran last cannot go on.
+            None => {
+                let after = enabled & (u64::MAX << 1 << (current.0 & 63));
+                let able = enabled != 0 && enabled >> (current.0 & 63) & 1 == 0;
+                (self.quiet && self.dice.is_none() && able)
+                    .then(|| task(if after != 0 { after } else { enabled }))
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn goes_on_in_search(&mut self) {
+        self.choices = 0;
+        self.position += 1;
+    }
+
     fn pick(&mut self, view: &View<'_>) -> Pick {
         self.choices = 0;
         self.position += 1;

@@ -288,6 +288,57 @@ fn sections_are_told_the_same_by_rote() {
     }
 }
 
+/// Loops over one object and over several, of what is counted in one line and what is not.
+#[test]
+fn loops_are_told_the_same_by_rote() {
+    type Work = fn(&Shared, u64);
+    let works: [Work; 6] = [
+        |shared, _| (0..12).for_each(|_| _ = shared.atomics[0].fetch_add(1, SeqCst)),
+        |shared, _| (0..6).for_each(|round| shared.section(round % 2)),
+        |shared, task| {
+            (0..4).for_each(|_| shared.section(0));
+            (0..3).for_each(|_| _ = shared.atomics[task as usize].load(SeqCst));
+            (0..4).for_each(|_| shared.section(0));
+        },
+        // A store that changes nothing is told of, and one that does is not.
+        |shared, _| (0..10).for_each(|round| shared.atomics[0].store(round / 4, SeqCst)),
+        // One that unwinds with a section open.
+        |shared, task| {
+            (0..3).for_each(|_| shared.section(0));
+            if task == 1 {
+                shared.poison(0);
+            }
+            (0..3).for_each(|_| shared.section(0));
+        },
+        |shared, _| {
+            for _ in 0..3 {
+                let _outer = shared.mutexes[0].lock();
+                (0..2).for_each(|_| shared.section(1));
+            }
+        },
+    ];
+    for (number, work) in works.into_iter().enumerate() {
+        let body = move || {
+            let shared = Arc::new(Shared::default());
+            let begin = |task| {
+                let shared = shared.clone();
+                thread::spawn(move || work(&shared, task))
+            };
+            let tasks: Vec<_> = (0..2).map(begin).collect();
+            tasks.into_iter().for_each(|task| task.join().unwrap());
+        };
+        for strategy in ["odpor", "random-dfs"] {
+            let (mut by_rote, mut whole) = (target(body), Whole(target(body)));
+            let (found, expected) = (search(&mut by_rote, strategy, 400), search(&mut whole, strategy, 400));
+            assert_eq!((by_rote.strayed_runs(), found.len()), (0, expected.len()), "{strategy} of {number}");
+            for (run, (found, expected)) in found.iter().zip(&expected).enumerate() {
+                assert!(found == expected, "{strategy} of {number}, run {run}\n{found:?}\n{expected:?}");
+            }
+            assert!(by_rote.led_runs() > found.len() as u64 / 4, "{strategy} of {number}: few runs were led");
+        }
+    }
+}
+
 #[test]
 fn searches_end_with_the_same_counts_over_many_batches() {
     let body = || {
@@ -392,7 +443,7 @@ fn add_or_load(atomic: &AtomicU64, load: bool) -> u64 {
 /// What is compared of each call is compared in each: an operation that differs in one thing from the one before is another.
 #[test]
 fn a_run_strays_with_its_object_its_site_or_its_kind() {
-    let rounds: [Round; 8] = [
+    let rounds: [Round; 12] = [
         // Something is in a section where nothing was, or the other way round, or it is left open.
         |atomics, mutex, other| {
             let guard = mutex.lock();
@@ -436,6 +487,23 @@ fn a_run_strays_with_its_object_its_site_or_its_kind() {
                 *mutex.lock().unwrap() += 1;
             }
             drop(guard);
+        },
+        // Once more than before, or once less.
+        |atomics, mutex, other| {
+            (0..3 + u8::from(other)).for_each(|_| drop(mutex.lock()));
+            atomics[0].fetch_add(1, SeqCst);
+        },
+        |atomics, mutex, other| {
+            (0..3 - u8::from(other)).for_each(|_| drop(mutex.lock()));
+            atomics[0].fetch_add(1, SeqCst);
+        },
+        |atomics, _, other| {
+            (0..3 + u8::from(other)).for_each(|_| _ = atomics[0].fetch_add(1, SeqCst));
+            atomics[0].load(SeqCst);
+        },
+        |atomics, _, other| {
+            (0..3 - u8::from(other)).for_each(|_| _ = atomics[0].fetch_add(1, SeqCst));
+            atomics[0].load(SeqCst);
         },
     ];
     rounds.into_iter().enumerate().for_each(|(number, round)| strays_once(differs_once(round), number));

@@ -1,36 +1,10 @@
-//! What is written down of a run of a search, and what is kept of it.
+//! What is written down of a run of a search: lines, and how a run is led by them.
 
-use crate::current::Current;
-use crate::spin::Spin;
 use alloc::vec::Vec;
-use raddle_model::plan::{Step, Steps};
-use raddle_model::{Kind, ObjectId, Plan, SiteId, SpinMode, Tail, TaskId, TimeMode, Trace, World};
-
-/// States that are kept of one run.
-pub(super) const KEPT_MAX: usize = 256;
-/// Scheduling points that are sooner gone through than saved.
-const NEAR: usize = 2;
-/// Scheduling points between two of them, at least.
-const SPACING_MIN: usize = 8;
-/// To keep one costs as much as so many steps, and half a step more for each object.
-const COST_STEPS: usize = 3;
+use raddle_model::{Kind, ObjectId, SiteId, TaskId};
 
 /// No line is there.
 const BEYOND: usize = usize::MAX;
-
-/// What a run does with its lines.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(super) enum Phase {
-    /// Nothing.
-    #[default]
-    Idle,
-    /// It writes them.
-    Writing,
-    /// It is led by them.
-    Led,
-    /// It was, and has strayed.
-    Strayed,
-}
 
 /// What a front end asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,24 +23,34 @@ pub(super) struct Line {
     /// In the lower half the object. In the upper half nothing where a task goes on that has come to a point, and one more
     /// than the answer in all other lines: so what nearly all calls are is told by one comparison of a whole word.
     object: u64,
-    site: SiteId,
-    /// The call, and the kind of its operation.
-    what: u32,
+    /// The site, the call with the kind of its operation, and how often it comes, one after the other: more than once only where
+    /// a task goes on. Programs have loops.
+    word: u64,
 }
 
-/// In [`Line::what`]: whoever goes on gives back at once what it takes here. So there is no line for that.
-const CLOSED: u32 = 1 << 31;
-/// What a line is where a task comes to a mutex.
-const TAKES: u32 = (Call::Arrive as u32) << 8 | Kind::Lock as u32;
+/// In [`Line::word`]: all but how often.
+const CALLED: u64 = ONCE - 1;
+/// Once.
+const ONCE: u64 = 1 << 48;
+/// As often as can be counted.
+const OFTEN: u64 = 0xffff << 48;
+/// Whoever goes on gives back at once what it takes here. So there is no line for that.
+const CLOSED: u64 = 1 << 47;
 
 /// More than the id of any object that is compared in that way.
 const IDS: u32 = 1 << 24;
+
+/// What is called where.
+#[inline(always)]
+fn word(call: Call, kind: Kind, site: SiteId) -> u64 {
+    u64::from(site.0) | (kind as u64) << 32 | (call as u64) << 40
+}
 
 impl Line {
     #[inline(always)]
     pub(super) fn new(call: Call, kind: Kind, object: ObjectId, site: SiteId, answer: u32) -> Line {
         let object = u64::from(object.0) | u64::from(answer + 1) << 32;
-        Line { object, site, what: (call as u32) << 8 | kind as u32 }
+        Line { object, word: word(call, kind, site) | ONCE }
     }
 
     /// A task has come to a point and goes on.
@@ -76,10 +60,26 @@ impl Line {
         if object.0 < IDS { Line { object: u64::from(object.0), ..line } } else { line }
     }
 
+    /// As it is where nothing has been given back yet, and once.
+    fn alone(self) -> Line {
+        Line { word: self.word & CALLED & !CLOSED | ONCE, ..self }
+    }
+
     /// Whether it is the same call.
     #[inline(always)]
-    fn is_same(&self, call: Line) -> bool {
-        self.what == call.what && self.site == call.site && self.object as u32 == call.object as u32
+    pub(super) fn is_same(&self, call: Line) -> bool {
+        (self.word ^ call.word) & CALLED == 0 && self.object as u32 == call.object as u32
+    }
+
+    /// Whether another call like it, after which the task goes on, too, is counted here. If so it was.
+    #[inline(always)]
+    fn takes_in(&mut self, other: Line) -> bool {
+        let like = self.object == other.object && (self.word ^ other.word) & CALLED == 0;
+        let takes_in = like && self.object < u64::from(IDS) && self.word < OFTEN;
+        if takes_in {
+            self.word += ONCE;
+        }
+        takes_in
     }
 
     /// Its answer, to a call of this task.
@@ -94,306 +94,226 @@ impl Line {
 pub(crate) struct Script {
     /// While a run is led all but the last one of those that lead it, so that nothing but the end of the list is to be
     /// looked out for.
-    pub(super) lines: Vec<Line>,
+    lines: Vec<Line>,
     // invariant: the next line in a run that is led, of which the last lies elsewhere; beyond all lines in any other.
-    pub(super) at: usize,
-    // invariant: the next line is closed, and the running task has taken what it is about. Only giving that back is
-    // a match then, and leads on.
+    at: usize,
+    // invariant: the object of the next line, if that is one of a task that goes on; else no object's number.
+    next_object: u64,
+    // invariant: its site and what it is; nothing that is called if there is none.
+    next_word: u64,
+    // invariant: how often it is still to come; 0 if there is none.
+    left: u32,
+    // invariant: the next line is closed, and what it is about was taken, and is given back, by a call that goes the long way.
     opened: bool,
+    // invariant: states are kept in between so many first lines, and not behind them: these stay as many.
+    settled: usize,
 }
 
 impl Default for Script {
     fn default() -> Script {
-        Script { lines: Vec::new(), at: BEYOND, opened: false }
+        let nothing = u64::MAX;
+        Script {
+            lines: Vec::new(),
+            at: BEYOND,
+            next_object: nothing,
+            next_word: nothing,
+            left: 0,
+            opened: false,
+            settled: 0,
+        }
     }
 }
 
+// How lines lead.
 impl Script {
     /// Holds a task's call against the next line. Its answer; none if the run has strayed, or has come to its last line.
     #[inline(always)]
     pub(super) fn answer(&mut self, call: Line, task: TaskId) -> Option<u32> {
-        let at = self.at;
-        let expected = self.lines.get(at)?;
+        let expected = self.lines.get(self.at)?;
         if !expected.is_same(call) {
             return self.answer_closed(call, task);
         }
-        self.at = at + 1;
-        Some(expected.answer(task))
+        let answer = expected.answer(task);
+        self.lead_on();
+        Some(answer)
     }
 
     /// The same where the next line is closed.
     #[inline(never)]
     fn answer_closed(&mut self, call: Line, task: TaskId) -> Option<u32> {
-        let expected = self.lines.get(self.at).filter(|line| line.what & CLOSED != 0)?;
+        let expected = self.lines.get(self.at).filter(|line| line.word & CLOSED != 0)?;
         let kind = if self.opened { Kind::Unlock } else { Kind::Lock };
-        if !Line::new(Call::Arrive, kind, ObjectId(expected.object as u32), expected.site, 0).is_same(call) {
+        let (object, site) = (ObjectId(expected.object as u32), SiteId(expected.word as u32));
+        if !Line::new(Call::Arrive, kind, object, site, 0).is_same(call) {
             return None;
         }
-        self.at += usize::from(self.opened);
         self.opened = !self.opened;
+        if !self.opened {
+            self.lead_on();
+        }
         Some(task.0)
     }
 
-    /// Whether the next line is that the running task takes this mutex, and gives it back before anything else. If so, and if
-    /// nobody `can` say no, it has taken it, and [`Script::gives_back`] leads on. The number of the line.
+    /// Whether the next line is that the running task takes this mutex, and gives it back before anything else. Then
+    /// [`Script::gives_back`] leads on, and whatever else is called before that does not match, if whoever asks sees to it that
+    /// nobody takes what is taken.
     #[inline(always)]
-    pub(super) fn opens(&mut self, object: u64, site: SiteId, can: impl FnOnce() -> bool) -> Option<usize> {
-        let line = self.lines.get(self.at)?;
-        if line.object != object || line.site != site || line.what != CLOSED | TAKES || !can() {
-            return None;
-        }
-        self.opened = true;
-        Some(self.at)
+    pub(super) fn opens(&self, object: u64, site: SiteId) -> bool {
+        self.next_object == object && self.next_word == word(Call::Arrive, Kind::Lock, site) | CLOSED
     }
 
-    /// Whether what was taken last is given back now, as the line says.
+    /// Whether the next line is about this object, and the task goes on there.
     #[inline(always)]
-    pub(super) fn gives_back(&mut self) -> bool {
-        let opened = self.opened;
+    pub(super) fn is_about(&self, object: u64) -> bool {
+        self.next_object == object
+    }
+
+    /// What was taken so is given back now. A number as [`Script::stays`] has it; none if the run is not led any more.
+    #[inline(always)]
+    pub(super) fn gives_back(&mut self) -> Option<usize> {
+        let left = self.left;
+        if left <= 1 {
+            return self.give_back_last();
+        }
+        self.left = left - 1;
+        Some(left as usize)
+    }
+
+    /// What was taken so will be given back the long way.
+    pub(super) fn reopen(&mut self) {
+        self.opened = self.left != 0;
+    }
+
+    #[inline(never)]
+    fn give_back_last(&mut self) -> Option<usize> {
+        (self.left != 0).then(|| self.read_next())
+    }
+
+    /// Whether the next line is that the running task comes to this point and goes on. If so it has, and this is a number that
+    /// differs from the one before it.
+    #[inline(always)]
+    pub(super) fn stays(&mut self, kind: Kind, object: u64, site: SiteId) -> Option<usize> {
+        if self.next_object != object || self.next_word != word(Call::Arrive, kind, site) {
+            return None;
+        }
+        Some(self.lead_on())
+    }
+
+    /// The call of the next line was made.
+    #[inline(always)]
+    fn lead_on(&mut self) -> usize {
+        let left = self.left;
+        if left <= 1 {
+            return self.read_next();
+        }
+        self.left = left - 1;
+        left as usize
+    }
+
+    #[inline(never)]
+    fn read_next(&mut self) -> usize {
+        self.read(self.at + 1);
+        usize::MAX - self.at
+    }
+
+    /// This line comes next.
+    fn read(&mut self, at: usize) {
+        self.at = at;
+        (self.next_object, self.next_word, self.left) = (u64::MAX, u64::MAX, 0);
+        if let Some(line) = self.lines.get(at) {
+            if line.object < u64::from(IDS) {
+                self.next_object = line.object;
+            }
+            (self.next_word, self.left) = (line.word & CALLED, (line.word / ONCE) as u32);
+        }
+    }
+
+    /// So many lines lead a run; the last of them.
+    pub(super) fn lead(&mut self, lines: usize) -> Option<Line> {
+        self.lines.truncate(lines);
+        // What the state was kept after was done once, and had not given anything back.
+        let last = self.lines.pop().map(Line::alone);
+        self.read(0);
+        last
+    }
+
+    /// Nobody is led any more.
+    pub(super) fn end(&mut self) {
+        self.read(BEYOND);
         self.opened = false;
-        self.at = self.at.wrapping_add(usize::from(opened));
-        opened
+    }
+
+    /// Whether all of them were read.
+    pub(super) fn is_read(&self) -> bool {
+        self.at == self.lines.len()
+    }
+
+    /// The answer of the next line, if there is one.
+    pub(super) fn next_answer(&self) -> Option<u32> {
+        self.lines.get(self.at).map(|line| line.answer(TaskId::MAIN))
+    }
+}
+
+// How they are written.
+impl Script {
+    /// Forgets them.
+    pub(super) fn clear(&mut self) {
+        self.lines.clear();
+        self.settled = 0;
+    }
+
+    /// How many there are. A state is kept here, so that they stay as many.
+    pub(super) fn settle(&mut self) -> usize {
+        self.settled = self.lines.len();
+        self.settled
+    }
+
+    /// Whether one more can be written without a call.
+    #[inline(always)]
+    pub(super) fn has_room(&self) -> bool {
+        self.lines.len() < self.lines.capacity()
+    }
+
+    #[inline]
+    pub(super) fn write(&mut self, line: Line) {
+        self.lines.push(line);
+    }
+
+    /// A task has come to a point and goes on.
+    #[inline(always)]
+    pub(super) fn write_stay(&mut self, kind: Kind, task: TaskId, object: ObjectId, site: SiteId) {
+        let line = Line::staying(kind, task, object, site);
+        // Nobody takes twice what is not given back in between, which has a line of its own then or closes this.
+        if kind != Kind::Lock
+            && self.lines.len() > self.settled
+            && let [.., last] = &mut *self.lines
+            && last.takes_in(line)
+        {
+            return;
+        }
+        self.lines.push(line);
     }
 
     /// The task that goes on gives back what it has taken, where it took it.
     #[inline(always)]
     pub(super) fn close(&mut self, task: TaskId, object: ObjectId, site: SiteId) {
         let taken = Line::staying(Kind::Lock, task, object, site);
-        match self.lines.last_mut() {
-            Some(line) if line.is_same(taken) && line.object == taken.object => line.what |= CLOSED,
-            _ => self.lines.push(Line::staying(Kind::Unlock, task, object, site)),
-        }
-    }
-
-    /// Nobody is led any more.
-    fn end(&mut self) {
-        self.at = BEYOND;
-        self.opened = false;
-    }
-
-    /// Whether they lead the run.
-    #[inline(always)]
-    pub(super) fn leads(&self) -> bool {
-        self.at != BEYOND
-    }
-
-    /// Whether the next line is that the running task comes to this point and goes on. If so the number of the line after
-    /// it, which comes next.
-    #[inline(always)]
-    pub(super) fn stays(&mut self, kind: Kind, object: u64, site: SiteId) -> Option<usize> {
-        let line = self.lines.get(self.at)?;
-        if line.object != object || line.site != site || line.what != (Call::Arrive as u32) << 8 | kind as u32
-        {
-            return None;
-        }
-        self.at += 1;
-        Some(self.at)
-    }
-}
-
-/// What the engine was after a call.
-#[derive(Default, Debug)]
-pub(super) struct Kept {
-    pub(super) lines: usize,
-    pub(super) picks: usize,
-    pub(super) events: usize,
-    pub(super) decisions: usize,
-    pub(super) first_states: usize,
-    pub(super) steps: u64,
-    pub(super) current: Current,
-    pub(super) world: World,
-    pub(super) spin: Spin,
-}
-
-/// What of a plan must be the same for a run to be led by another, besides its points.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(super) struct Conditions {
-    pub(super) steps_max: u64,
-    pub(super) spurious_max: u32,
-    pub(super) parks: bool,
-    pub(super) run_on: bool,
-    pub(super) timeouts_max: u32,
-    pub(super) sections: bool,
-}
-
-impl Conditions {
-    pub(super) fn of(plan: &Plan) -> Option<(Conditions, &Steps)> {
-        let Tail::Steps(steps) = &plan.tail else { return None };
-        let conditions = Conditions {
-            steps_max: plan.steps_max,
-            spurious_max: plan.spurious_max,
-            parks: plan.spin == SpinMode::Park,
-            run_on: steps.run_on,
-            timeouts_max: steps.timeouts_max,
-            sections: steps.sections,
+        let lines = self.lines.len();
+        let Some(last) =
+            self.lines.last_mut().filter(|last| (last.object, last.word) == (taken.object, taken.word))
+        else {
+            return self.lines.push(Line::staying(Kind::Unlock, task, object, site));
         };
-        (plan.time == TimeMode::Any).then_some((conditions, steps))
+        last.word |= CLOSED;
+        let closed = *last;
+        if lines > self.settled + 1
+            && let [.., before, _] = &mut *self.lines
+            && before.takes_in(closed)
+        {
+            self.lines.pop();
+        }
     }
 }
 
-/// What is done with the lines of the last run, and what was kept of it.
-#[derive(Default, Debug)]
-pub(crate) struct Rote {
-    pub(super) phase: Phase,
-    /// The last line of those that lead the run.
-    pub(super) last: Option<Line>,
-    /// In the order of their points. Those from `used` on are kept for their memory.
-    pub(super) kept: Vec<Kept>,
-    pub(super) used: usize,
-    /// The point from which on the next state is kept.
-    pub(super) keep_from: usize,
-    /// Points between two states, for the next run.
-    pub(super) spacing: usize,
-    /// The number of points after which this run leaves what was run before, as far as that is known.
-    pub(super) parts: usize,
-    /// Points of this run that it does not go through by itself.
-    pub(super) led: usize,
-    pub(super) conditions: Conditions,
-    /// The log lies in the trace that was handed out.
-    pub(super) handed_out: bool,
-    /// A run has strayed: no other is led.
-    pub(super) distrusted: bool,
-}
-
-impl Rote {
-    /// A run begins that is not led. `keeps`: what it is can be kept.
-    #[inline]
-    pub(crate) fn begin(&mut self, plan: &Plan, keeps: bool, script: &mut Script) {
-        if self.phase == Phase::Idle && self.used == 0 && !matches!(plan.tail, Tail::Steps(_)) {
-            return;
-        }
-        self.phase = Phase::Idle;
-        script.end();
-        self.handed_out = false;
-        script.lines.clear();
-        self.last = None;
-        self.used = 0;
-        self.led = 0;
-        // Operations that are no points are asked for in other ways.
-        let can = keeps && plan.points.releases && !self.distrusted;
-        if let Some((conditions, Steps { steps, .. })) = Conditions::of(plan).filter(|_| can) {
-            self.conditions = conditions;
-            self.phase = Phase::Writing;
-            self.parts = steps.len().saturating_sub(2);
-            self.keep_after(0);
-        }
-    }
-
-    /// Says where the next state is kept, after so many points: a space further on. Where the run leaves what was run before
-    /// is where those after it will mostly do so, too, each a little earlier than the last: so on the way there it is half of
-    /// what is left of that way.
-    pub(super) fn keep_after(&mut self, picks: usize) {
-        let next = picks + self.spacing.max(SPACING_MIN);
-        let left = self.parts.saturating_sub(picks);
-        self.keep_from = if left > NEAR { next.min(picks + left.div_ceil(2)) } else { next };
-    }
-
-    /// The run is not led any more.
-    pub(super) fn end(&mut self, phase: Phase, script: &mut Script) {
-        self.phase = phase;
-        self.last = None;
-        script.end();
-    }
-
-    /// Nothing that comes from here on can be repeated by rote.
-    #[inline]
-    pub(super) fn stop(&mut self) {
-        if self.phase == Phase::Writing {
-            self.phase = Phase::Idle;
-        }
-    }
-
-    /// Whether this run has not come to where it goes on by itself.
-    #[inline(always)]
-    pub(crate) fn leads(&self) -> bool {
-        matches!(self.phase, Phase::Led | Phase::Strayed)
-    }
-
-    /// Whether this run has anything to do with lines.
-    #[inline(always)]
-    pub(crate) fn is_on(&self) -> bool {
-        self.phase != Phase::Idle
-    }
-
-    #[inline(always)]
-    pub(crate) fn is_writing(&self) -> bool {
-        self.phase == Phase::Writing
-    }
-
-    /// Whether a line can be written for the point that comes after so many, and nothing else is to be done then.
-    #[inline(always)]
-    pub(super) fn has_room(&self, picks: usize, Script { lines, .. }: &Script) -> bool {
-        self.phase == Phase::Writing && picks + 1 < self.keep_from && lines.len() < lines.capacity()
-    }
-
-    /// The same for what is no point.
-    #[inline(always)]
-    pub(super) fn can_write(&self, Script { lines, .. }: &Script) -> bool {
-        self.phase == Phase::Writing && lines.len() < lines.capacity()
-    }
-
-    #[inline]
-    pub(super) fn write(&self, line: Line, script: &mut Script) {
-        if self.phase == Phase::Writing {
-            script.lines.push(line);
-        }
-    }
-
-    /// So many lines lead the run.
-    pub(super) fn lead(&mut self, lines: usize, script: &mut Script) {
-        script.lines.truncate(lines);
-        // What the state was kept after had not given anything back.
-        self.last = script.lines.pop().map(|line| Line { what: line.what & !CLOSED, ..line });
-        self.phase = Phase::Led;
-        script.at = 0;
-    }
-
-    /// Holds a task's call against the last line. Its answer, and then the run is not led any more; none if it has strayed.
-    pub(super) fn answer_last(&mut self, call: Line, task: TaskId, script: &mut Script) -> Option<u32> {
-        if self.phase != Phase::Led || script.at != script.lines.len() {
-            return None;
-        }
-        let last = self.last.filter(|last| last.is_same(call))?;
-        script.lines.push(last);
-        self.end(Phase::Writing, script);
-        Some(last.answer(task))
-    }
-
-    /// The latest state that was kept on the way of a plan, whose first `shared` steps are those of the run of `trace`.
-    pub(super) fn find(&self, plan: &Plan, trace: &Trace, shared: usize) -> Option<usize> {
-        let (conditions, Steps { steps, .. }) = Conditions::of(plan)?;
-        if self.distrusted || !self.handed_out || self.used == 0 || self.conditions != conditions {
-            return None;
-        }
-        // Nothing is kept behind a choice, so that none of the steps that matter has one in the run before.
-        let kept = self.kept[..self.used].last().map_or(0, |kept| kept.picks);
-        let chooses = |step: &Step| !step.choices.is_empty();
-        let (first, steps) = steps.split_first()?;
-        let known = shared.saturating_sub(1).min(kept);
-        let name = |pick: usize| trace.names[trace.events[trace.log.picks[pick].event as usize].task.index()];
-        let same =
-            |pick: &usize| steps.get(*pick).is_some_and(|step| step.task == name(*pick) && !chooses(step));
-        // What the last of these steps chose, it chose after the state was kept.
-        let last =
-            |pick: usize| pick + 1 == kept && steps.get(pick).is_some_and(|step| step.task == name(pick));
-        debug_assert!(
-            (0..known).all(|pick| same(&pick) || last(pick)),
-            "raddle bug: not all steps are shared that should be"
-        );
-        let common = known + (known..kept).take_while(same).count();
-        let common = if chooses(first) { 0 } else { common };
-        self.kept[..self.used].partition_point(|kept| kept.picks <= common).checked_sub(1)
-    }
-}
-
-impl Rote {
-    /// Says how many points lie between two states of the next run, after one of so many points and objects. A run goes by
-    /// itself from the last state before it parts from the run before, half a space on average; so what it costs to keep them
-    /// and what it costs to go on from them are least, together, where the square of a space is twice the cost of one
-    /// times the points that are new.
-    pub(super) fn space(&mut self, points: usize, objects: usize) {
-        let cost = COST_STEPS + objects / 2;
-        let best = (2 * cost * points.saturating_sub(self.led)).isqrt();
-        self.spacing = best.max(SPACING_MIN).max(points * 2 / KEPT_MAX);
-    }
-}
+#[cfg(test)]
+mod tests;

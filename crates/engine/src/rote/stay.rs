@@ -1,7 +1,6 @@
 //! The short way of a task that goes on in a run of a search. It is what nearly all steps are that such a run does not do
 //! by rote, and nothing else: where a state is to be kept, a list must grow, or another task goes on, the general way is gone.
 
-use super::script::Line;
 use crate::current::Current;
 use crate::director::Engine;
 use raddle_model::{Analysis, Plain, Policy, TaskId, Touch};
@@ -22,12 +21,11 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if !self.world.can(task, plain) || !self.rote.has_room(rows.picks(), &self.script) {
             return Err(false);
         }
-        // There is room for it, so that this is no call; and it is seldom for nothing.
-        self.script.lines.push(Line::staying(kind, task, object, site));
         if !self.policy.stays_in_search(task, &self.world) {
-            self.script.lines.pop();
             return Err(false);
         }
+        // There is room for it, so that this is no call.
+        self.script.write_stay(kind, task, object, site);
         self.quiet = 0;
         if others != 0 {
             self.decisions.count_one();

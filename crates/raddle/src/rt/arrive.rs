@@ -126,7 +126,9 @@ impl Rt {
             return self.arrive_specially(plain.op()).err().unwrap_or(Way::NONE);
         }
         self.with(|run| {
-            run.engine.announce_plain(run.running, plain);
+            if !run.engine.repeat_announcement(run.running, kind, object, site) {
+                run.engine.announce_plain(run.running, plain);
+            }
             run.go_back_to_maker()
         })
     }
@@ -326,6 +328,7 @@ impl Calls {
         give: |rt, kind, order, object, site| {
             rt.wait_if_it_must(rt.give_in_search(kind, order, object, site));
         },
+        exit: Run::exit_in_search,
         ..Calls::usual::<SEARCHED>()
     };
     pub(crate) const LED: Calls = Calls {
@@ -459,6 +462,13 @@ impl Run {
         }
         let tossed = self.engine.toss_at_exit(self.running, SiteId::UNKNOWN);
         self.hand_over_blindly(tossed).to
+    }
+
+    fn exit_in_search(&mut self) -> *const Context {
+        match self.engine.exit_in_writing(self.running, SiteId::UNKNOWN) {
+            Some(next) => self.go_on(next),
+            None => self.exit(),
+        }
     }
 
     fn exit_aside(&mut self) -> *const Context {

@@ -5,6 +5,7 @@ mod abort;
 mod arrive;
 pub(crate) mod callers;
 pub(crate) mod carrier;
+mod clock;
 pub(crate) mod fiber;
 mod going;
 mod heart;
@@ -77,6 +78,8 @@ pub(crate) struct Run {
     pub(crate) mark: Mark,
     /// The same as it stands in objects.
     pub(crate) stamp: u64,
+    /// The same as it stands in guards of sections that are led.
+    pub(crate) led_mark: u64,
     /// The task that was running can neither go on nor unwind, and must be abandoned.
     pub(crate) stuck: bool,
     /// Stacks that no task's place has kept.
@@ -93,6 +96,8 @@ pub(crate) struct Run {
     pub(crate) untidy: bool,
     /// Tasks that were given up without unwinding.
     pub(crate) leaked: u64,
+    /// Runs that were led by the one before them, and that nobody was told of.
+    pub(crate) led: u64,
     pub(crate) heart: Arc<Heart>,
     /// Statics that the run has used.
     pub(crate) statics: statics::Statics,
@@ -126,6 +131,18 @@ impl Rt {
     #[inline]
     pub(crate) fn mark(self) -> Mark {
         self.with(|run| run.mark)
+    }
+
+    /// The same as it stands in objects.
+    #[inline]
+    pub(crate) fn stamp(self) -> u64 {
+        self.with(|run| run.stamp)
+    }
+
+    /// The same as it stands in guards of sections that are led.
+    #[inline]
+    pub(crate) fn led_mark(self) -> u64 {
+        self.with(|run| run.led_mark)
     }
 
     /// The task whose code is running.
@@ -170,7 +187,7 @@ impl Rt {
 
     /// The run does not do what the one before it did, by which it is led: it ends here, and is done again with care.
     #[cold]
-    pub(super) fn stray(self) -> ! {
+    pub(crate) fn stray(self) -> ! {
         self.with(|run| run.engine.leave_rote());
         self.leave();
         self.unwind()

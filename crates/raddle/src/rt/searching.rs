@@ -1,13 +1,16 @@
 //! A search that runs on carriers. It lies outside of them: a carrier that hangs is given up, and the search is
 //! not. One carrier at a time asks it or tells it; the runs themselves go on beside each other.
 
-use super::worker::{CHUNK_RUNS, CHUNK_TIME};
+use super::worker::CHUNK_TIME;
 use raddle_explore::target::{Ask, Digest, SearchRun, Searched, Searcher};
 use raddle_model::{Plan, Trace};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+/// Runs of a search after which the carriers hand over what they have, if that much time has not passed. They wait meanwhile.
+const SEARCHED_RUNS: usize = 8192;
 
 /// A run that a carrier is to do.
 #[derive(Clone, Debug)]
@@ -111,12 +114,13 @@ impl Shared {
         }
     }
 
-    /// What came of a worker's run, unless it was given up as hanging meanwhile. Whether the worker shall go on.
+    /// What came of a worker's run, unless it was given up as hanging meanwhile; whether it is time to tell others. Whether the
+    /// worker shall go on.
     pub(super) fn learn(
         &self,
         (worker, plan): (usize, &Plan),
         (digest, trace): (Digest, &Trace),
-        passed: Duration,
+        due: bool,
         given_up: &AtomicBool,
     ) -> bool {
         let mut searching = self.lock();
@@ -124,7 +128,7 @@ impl Shared {
             return false;
         }
         let look = searching.learn(worker, plan, digest, trace);
-        searching.stop |= look || searching.runs.len() >= CHUNK_RUNS || passed > CHUNK_TIME;
+        searching.stop |= look || searching.runs.len() >= SEARCHED_RUNS || due;
         if searching.several {
             self.told.notify_all();
         }
@@ -143,6 +147,8 @@ impl Shared {
 
 impl Searching {
     /// Whether there is something to look at.
+    // Part of its callers, so that what is told is put together where it stays.
+    #[inline(always)]
     fn learn(&mut self, worker: usize, plan: &Plan, digest: Digest, trace: &Trace) -> bool {
         self.under_way[worker] = None;
         if let Some(search) = &mut self.search {

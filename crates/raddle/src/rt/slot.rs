@@ -103,7 +103,18 @@ impl Slot {
     /// The object's id in this run; `register` says what it is when the run sees it first.
     #[inline]
     pub(crate) fn id(&self, rt: Rt, site: SiteId, register: impl FnOnce() -> State) -> ObjectId {
-        let id = self.id_or_more(rt.with(|run| run.stamp));
+        self.id_from(self.id_or_more(rt.stamp()), rt, site, register)
+    }
+
+    /// The same where [`Slot::id_or_more`] was asked already.
+    #[inline]
+    pub(crate) fn id_from(
+        &self,
+        id: u64,
+        rt: Rt,
+        site: SiteId,
+        register: impl FnOnce() -> State,
+    ) -> ObjectId {
         if id < 1 << ID_BITS {
             return ObjectId(id as u32);
         }

@@ -1,6 +1,7 @@
 //! The carrier's own side: the thread on which runs happen, one after the other.
 
 use super::arrive::Calls;
+use super::clock::Clock;
 use super::jobs::Share;
 use super::searching::{Assignment, Shared};
 use super::slot::{CarrierId, Mark};
@@ -23,7 +24,7 @@ use std::time::{Duration, Instant};
 pub type Body = Arc<dyn Fn() + Send + Sync>;
 
 /// Runs after which the carrier hands over what it has, and the time after which it does so anyway.
-pub(super) const CHUNK_RUNS: usize = 1024;
+const CHUNK_RUNS: usize = 1024;
 pub(super) const CHUNK_TIME: Duration = Duration::from_millis(20);
 /// Steps of a run that is not short.
 const LONG_STEPS: u64 = 4096;
@@ -106,6 +107,7 @@ impl Worker {
             shared: false,
             mark: Mark(0),
             stamp: 0,
+            led_mark: 0,
             stuck: false,
             stacks: Vec::new(),
             rooms: Vec::new(),
@@ -114,6 +116,7 @@ impl Worker {
             moved_stacks: false,
             untidy: false,
             leaked: 0,
+            led: 0,
             heart: self.heart.clone(),
             statics: super::statics::Statics::default(),
         };
@@ -183,18 +186,17 @@ impl Worker {
     fn search(&self, state: &mut Inner, search: &Shared, worker: usize, trace: &mut Trace) {
         state.engine.analysis_mut().recorder = None;
         let begun = Instant::now();
-        let mut running = Duration::ZERO;
+        let mut clock = Clock::default();
         // Whose run the last one was, if that is known.
         let mut last = None;
         while let Some(Assignment { worker, plan, number, several, shared }) = search.next(worker, begun) {
             state.several = several;
             let shared = if last.replace(worker) == Some(worker) { shared } else { 0 };
             state.engine.policy_mut().renew(&plan);
-            let run_began = Instant::now();
+            let run_began = clock.looks();
             let ended = self.one(state, &plan, number, plan.seed, Kept::Log(trace, shared));
             let digest = digest(state, &plan, number, plan.seed, ended);
-            let run_ended = Instant::now();
-            running += run_ended - run_began;
+            let now = clock.ran_since(run_began);
             state.engine.policy_mut().let_go();
             if state.shared && several {
                 search.give_back(worker);
@@ -209,13 +211,14 @@ impl Worker {
             if let Some(hapsets) = &mut state.engine.analysis_mut().hapsets {
                 hapsets.callers.put_statements(trace);
             }
-            let passed = run_ended - begun;
-            let more = search.learn((worker, &plan), (digest, trace), passed, &self.stop);
+            let due = now.is_some_and(|now| now - begun > CHUNK_TIME);
+            let more = search.learn((worker, &plan), (digest, trace), due, &self.stop);
             if !more || state.retired {
                 break;
             }
         }
-        search.lock().spent += begun.elapsed() - running;
+        self.led.runs.fetch_add(std::mem::take(&mut state.led), Ordering::Relaxed);
+        search.lock().spent += begun.elapsed().saturating_sub(clock.running);
     }
 
     /// One run of a batch.
@@ -251,7 +254,7 @@ impl Worker {
                 Kept::Nothing(again) => *again && state.engine.begin_again(),
                 Kept::Log(trace, shared) if !closely => {
                     let led = state.engine.begin_by_rote(plan, trace, *shared);
-                    self.led.runs.fetch_add(u64::from(led), Ordering::Relaxed);
+                    state.led += u64::from(led);
                     led
                 }
                 _ => false,
@@ -261,6 +264,7 @@ impl Worker {
             }
             state.mark = self.id.next_run();
             state.stamp = state.mark.stamp();
+            state.led_mark = crate::sync::led_mark(state.mark);
             let ended = enter(state, |rt| drive(rt, &*self.body));
             self.id.end_run();
             state.statics.release();

@@ -29,10 +29,11 @@ fn order(ordering: Ordering) -> Order {
 #[inline]
 fn arrive<T>(whole: &T, slot: &Slot, kind: Kind, ordering: Ordering, site: SiteId) -> Option<(Rt, ObjectId)> {
     let rt = rt::current()?;
-    if let Some(object) = rt.goes_on_by_rote(kind, slot, site) {
-        return Some((rt, object));
+    let id = slot.id_or_more(rt.stamp());
+    if rt.goes_on_by_rote(kind, id, site) {
+        return Some((rt, ObjectId(id as u32)));
     }
-    let object = claim::object(whole, slot, rt, site, || State::Atomic);
+    let object = claim::object_from(id, whole, slot, rt, site, || State::Atomic);
     rt.arrive(Op::new(kind, object, site).order(order(ordering)));
     Some((rt, object))
 }

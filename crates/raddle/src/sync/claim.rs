@@ -18,7 +18,20 @@ pub(crate) fn object<T: ?Sized>(
     site: SiteId,
     state: impl FnOnce() -> State,
 ) -> ObjectId {
-    slot.id(rt, site, || {
+    object_from(slot.id_or_more(rt.stamp()), whole, slot, rt, site, state)
+}
+
+/// The same where [`Slot::id_or_more`] was asked already.
+#[inline]
+pub(crate) fn object_from<T: ?Sized>(
+    id: u64,
+    whole: &T,
+    slot: &Slot,
+    rt: Rt,
+    site: SiteId,
+    state: impl FnOnce() -> State,
+) -> ObjectId {
+    slot.id_from(id, rt, site, || {
         statics::first_use(whole);
         state()
     })

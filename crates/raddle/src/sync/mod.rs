@@ -17,6 +17,7 @@ mod rwlock;
 pub use barrier::{Barrier, BarrierWaitResult};
 pub use condvar::{Condvar, WaitTimeoutResult};
 pub use lazy_lock::LazyLock;
+pub(crate) use mutex::led_mark;
 pub use mutex::{Mutex, MutexGuard};
 #[expect(deprecated, reason = "std still has it")]
 pub use once::ONCE_INIT;

@@ -73,7 +73,12 @@ impl<T> Mutex<T> {
 impl<T: ?Sized> Mutex<T> {
     #[inline]
     fn object(&self, rt: Rt, site: SiteId) -> ObjectId {
-        claim::object(self, &self.slot, rt, site, || {
+        self.object_from(self.slot.id_or_more(rt.stamp()), rt, site)
+    }
+
+    #[inline]
+    fn object_from(&self, id: u64, rt: Rt, site: SiteId) -> ObjectId {
+        claim::object_from(id, self, &self.slot, rt, site, || {
             if let Err(TryLockError::WouldBlock) = self.outside.try_lock() {
                 claim::held_outside("mutex");
             }
@@ -92,16 +97,18 @@ impl<T: ?Sized> Mutex<T> {
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let site = here!();
         let Some(rt) = rt::current() else { return self.poison.wrap(self.lock_outside()) };
-        if rt.repeats() {
-            if rt.opens_by_rote(&self.slot, site, || self.is_plain()) {
+        let id = self.slot.id_or_more(rt.stamp());
+        if rt.repeats(id) {
+            if rt.opens_by_rote(id, site) && self.is_plain() {
                 self.held_from(site);
-                return Ok(self.guard_by_rote(rt, CLOSED));
+                return Ok(MutexGuard { lock: self, made: rt.led_mark(), not_send: PhantomData });
             }
-            if self.goes_on_by_rote(rt, site) {
-                return Ok(self.guard_by_rote(rt, BY_ROTE));
+            if self.goes_on_by_rote(rt, id, site) {
+                let made = rt.mark().0 << BITS | BY_ROTE;
+                return Ok(MutexGuard { lock: self, made, not_send: PhantomData });
             }
         }
-        let object = self.object(rt, site);
+        let object = self.object_from(id, rt, site);
         rt.arrive(Op::new(Kind::Lock, object, site));
         if !self.enter(rt, site) {
             // The run is over, and this lock, asked for by a destructor, will never be free.
@@ -116,19 +123,20 @@ impl<T: ?Sized> Mutex<T> {
         !self.held.load(Ordering::Relaxed) && !self.poison.is_set() && !std::thread::panicking()
     }
 
-    /// Whether it is taken by rote.
+    /// Whether it is taken by rote where the run is led to a point of a task that goes on with it.
+    // Not a cold one, though less is moved about where it is taken for that.
+    #[cold]
     #[inline(never)]
-    fn goes_on_by_rote(&self, rt: Rt, site: SiteId) -> bool {
-        let goes_on = self.is_plain() && rt.goes_on_by_rote(Kind::Lock, &self.slot, site).is_some();
+    fn goes_on_by_rote(&self, rt: Rt, id: u64, site: SiteId) -> bool {
+        if self.held.load(Ordering::Relaxed) {
+            // It was free before.
+            rt.stray();
+        }
+        let goes_on = self.is_plain() && rt.goes_on_by_rote(Kind::Lock, id, site);
         if goes_on {
             self.held_from(site);
         }
         goes_on
-    }
-
-    #[inline(always)]
-    fn guard_by_rote(&self, rt: Rt, how: u64) -> MutexGuard<'_, T> {
-        MutexGuard { lock: self, made: rt.mark().0 << BITS | how, not_send: PhantomData }
     }
 
     /// The engine has let the task have it. False if a guard exists all the same: the run is over.
@@ -284,6 +292,11 @@ const BY_ROTE: u64 = 2;
 const CLOSED: u64 = 4;
 const BITS: u32 = 3;
 
+/// What guards are made with of sections that are led, in the run with this mark.
+pub(crate) fn led_mark(mark: Mark) -> u64 {
+    mark.0 << BITS | CLOSED
+}
+
 /// No run's mark: for guards made outside.
 const OUTSIDE: Mark = Mark(0);
 
@@ -393,10 +406,15 @@ fn give_back<T: ?Sized>(lock: &Mutex<T>, made: u64) {
 #[inline(never)]
 fn give_back_led<T: ?Sized>(lock: &Mutex<T>, made: u64) {
     if let Some(rt) = rt::current()
+        && made == rt.led_mark()
+    {
+        // Somebody panics: what was taken the short way is given back the long one.
+        rt.with(|run| run.engine.reopen_section());
+    } else if let Some(rt) = rt::current()
         && made & BY_ROTE != 0
         && rt.mark().0 == made >> BITS
         && !std::thread::panicking()
-        && rt.goes_on_by_rote(Kind::Unlock, &lock.slot, lock.taken_at()).is_some()
+        && rt.goes_on_by_rote(Kind::Unlock, lock.slot.id_or_more(rt.stamp()), lock.taken_at())
     {
         return lock.held.store(false, Ordering::Relaxed);
     }
@@ -426,9 +444,8 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
         if self.made & (CLOSED | BY_ROTE) == 0 {
             return give_back(self.lock, self.made);
         }
-        if self.made & CLOSED != 0
-            && let Some(rt) = rt::current()
-            && rt.mark().0 == self.made >> BITS
+        if let Some(rt) = rt::current()
+            && self.made == rt.led_mark()
             && !std::thread::panicking()
             && rt.gives_back_by_rote()
         {

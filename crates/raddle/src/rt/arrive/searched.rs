@@ -1,48 +1,51 @@
 //! The calls of runs of a search: where such a run is led by the one before it, and where it is not.
 
 use super::{Rt, SEARCHED, Way, plain};
+#[cfg(doc)]
 use crate::rt::slot::Slot;
+use raddle_engine::Next;
 use raddle_model::{Kind, ObjectId, Order, Plain, SiteId, Touch};
 
 impl Rt {
-    /// Whether the run is led by the one before it, and has not come to the last call of those that lead it.
+    /// Whether the run is led by the one before it, to a point of a task that goes on with the object that has this id there
+    /// ([`Slot::id_or_more`]).
     #[inline(always)]
-    pub(crate) fn repeats(self) -> bool {
-        self.with(|run| run.engine.follows_lines())
+    pub(crate) fn repeats(self, id: u64) -> bool {
+        // SAFETY: as in `with`, of which this is a part that must not be called out of line.
+        unsafe { (*self.0).engine.repeats_on(id) }
     }
 
     /// Whether the task came to this point in the run before, by which this one is led, and went on there: then that is all.
     /// If not nothing has happened. Part of the program's own function, as nothing else of a run that is led.
     #[inline(always)]
-    pub(crate) fn goes_on_by_rote(self, kind: Kind, slot: &Slot, site: SiteId) -> Option<ObjectId> {
+    pub(crate) fn goes_on_by_rote(self, kind: Kind, id: u64, site: SiteId) -> bool {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
         let run = unsafe { &mut *self.0 };
-        if !run.engine.follows_lines() {
-            return None;
-        }
-        let object = slot.id_or_more(run.stamp);
-        let lines = run.engine.repeat_stay(kind, object, site)?;
-        run.heart.repeats(lines);
-        Some(ObjectId(object as u32))
-    }
-
-    /// The same for a mutex that is given back before anything else is done ([`Rt::gives_back_by_rote`]), if it `can` be had.
-    #[inline(always)]
-    pub(crate) fn opens_by_rote(self, slot: &Slot, site: SiteId, can: impl FnOnce() -> bool) -> bool {
-        // SAFETY: as in `with`, of which this is a part that must not be called out of line.
-        let run = unsafe { &mut *self.0 };
-        match run.engine.repeat_open(slot.id_or_more(run.stamp), site, can) {
+        match run.engine.repeat_stay(kind, id, site) {
             Some(lines) => run.heart.repeats(lines),
             None => return false,
         }
         true
     }
 
-    /// Whether the task gives back now what it has taken so, and did so before.
+    /// Whether it took a mutex here and gave it back before anything else was done: if it takes it [`Rt::gives_back_by_rote`] is the
+    /// rest.
+    #[inline(always)]
+    pub(crate) fn opens_by_rote(self, id: u64, site: SiteId) -> bool {
+        // SAFETY: as in `with`, of which this is a part that must not be called out of line.
+        unsafe { (*self.0).engine.repeats_section(id, site) }
+    }
+
+    /// The task gives back what it has taken so. False, and nothing has happened, if the run is not led any more.
     #[inline(always)]
     pub(crate) fn gives_back_by_rote(self) -> bool {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
-        unsafe { (*self.0).engine.repeat_close() }
+        let run = unsafe { &mut *self.0 };
+        match run.engine.repeat_close() {
+            Some(lines) => run.heart.repeats(lines),
+            None => return false,
+        }
+        true
     }
 
     /// A point of a run that is led by the one before it.
@@ -152,6 +155,14 @@ impl Rt {
         }
         // Calls of a search are none of a task that was just made, nor of a run that is unusual.
         let quiet = kind == Kind::Unlock && self.with(|run| !run.engine.is_point_at(kind, site));
-        if quiet { self.arrive_quietly(plain) } else { self.arrive_plainly::<SEARCHED>(plain) }
+        if quiet {
+            return self.arrive_quietly(plain);
+        }
+        let way = self.with(|run| {
+            let next = run.engine.turn_in_writing(run.running, plain)?;
+            // Whoever went on may have exited, and left the rest to this one.
+            Some(if next == Next::Run(run.running) { Way::NONE } else { run.hand_over(next) })
+        });
+        way.unwrap_or_else(|| self.arrive_plainly::<SEARCHED>(plain))
     }
 }
