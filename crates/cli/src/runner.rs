@@ -112,8 +112,7 @@ impl Runner {
 
 /// By the program's own places.
 fn retold(target: &NativeTarget, mut file: FailureFile) -> FailureFile {
-    let fingerprint = file.trace.schedule.fingerprint;
-    found::retell(target, fingerprint, &mut file);
+    found::retell(target, &mut file);
     file
 }
 

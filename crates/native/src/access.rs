@@ -209,7 +209,7 @@ fn words_follow(address: usize, size: usize, kind: Kind, site: SiteId) {
 
 /// Libc has given out `raw`, of which the program gets `size` bytes from `start` on.
 pub fn allocated(raw: usize, start: usize, size: usize, pc: usize) {
-    let made = deed(pc);
+    let made = deed(with(|run| run.site(pc)));
     with(|run| {
         // The red zones, too: nothing may be known of what must not be touched.
         run.forget(raw, Blocks::end(start, size) - raw);
@@ -219,7 +219,7 @@ pub fn allocated(raw: usize, start: usize, size: usize, pc: usize) {
 
 /// The program gives memory back: for others that is a write. Gives back what libc may have again.
 pub fn freed(start: usize, pc: usize) -> Vec<usize> {
-    let deed = deed(pc);
+    let deed = deed(with(|run| run.site(pc)));
     let freed = with(|run| {
         let size = run.blocks.size(start).unwrap_or(0);
         let freed = run.blocks.take(start, deed, run.engine.world());
@@ -238,20 +238,25 @@ pub fn freed(start: usize, pc: usize) -> Vec<usize> {
 }
 
 /// What the running task does to a block, from here.
-fn deed(pc: usize) -> Deed {
-    let (task, site) = with(|run| (run.running, run.site(pc)));
-    Deed { task, site, call: calls::deed(site) }
+fn deed(site: SiteId) -> Deed {
+    Deed { task: with(|run| run.running), site, call: calls::deed(site) }
 }
 
 /// Looks whether the running task may touch these bytes. Ends the run if not.
 #[inline(always)]
 pub fn check_memory(address: usize, size: usize, write: bool, site: SiteId) {
     if !with(|run| run.blocks.check(address, size)) {
-        let verb = if write { "writes" } else { "reads" };
-        let fault = with(|run| run.blocks.explain(address, size, verb, run.engine.world()));
-        let deed = Deed { task: with(|run| run.running), site, call: calls::deed(site) };
-        misused_memory(fault, deed);
+        touched_wrongly(address, size, write, site);
     }
+}
+
+// By itself: whoever looks is part of every access.
+#[cold]
+#[inline(never)]
+fn touched_wrongly(address: usize, size: usize, write: bool, site: SiteId) -> ! {
+    let verb = if write { "writes" } else { "reads" };
+    let fault = with(|run| run.blocks.explain(address, size, verb, run.engine.world()));
+    misused_memory(fault, deed(site))
 }
 
 #[cold]

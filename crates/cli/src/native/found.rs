@@ -70,14 +70,14 @@ pub(crate) fn file(native: &NativeTarget, search: &Search<'_>, found: campaign::
         found: Found { strategy: search.strategy.to_owned(), seed: search.seed, run: first_run },
         memory_model: String::from("sc"),
     };
-    retell(native, run.digest.fingerprint, &mut file);
+    retell(native, &mut file);
     file
 }
 
 /// A failure whose run was just recorded is told by the program's own places.
-pub(crate) fn retell(native: &NativeTarget, fingerprint: u128, file: &mut FailureFile) {
+pub(crate) fn retell(native: &NativeTarget, file: &mut FailureFile) {
     let FailureFile { plan, failure, trace, objects, places, .. } = file;
-    if let Some(callers) = native.callers(fingerprint) {
+    if let Some(callers) = native.callers(trace.schedule.fingerprint) {
         callers.retell(native, failure, trace, objects);
     }
     let events = trace.events.iter().map(|event| event.op.site);
