@@ -6,10 +6,10 @@ use crate::checkpoint;
 use crate::reset;
 use crate::run::{self, Run, with};
 use crate::server;
+use crate::streams;
 use crate::sys;
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
-use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, Ordering};
 use raddle_model::{Kind, ObjectId, ObjectInfo, Op, SiteId, TaskId, Verdict};
 use raddle_wire::report::{self, Edge, Race, Recorded, RunReport};
@@ -28,17 +28,13 @@ pub fn process_ends(code: i32, site: SiteId) -> ! {
     over()
 }
 
-unsafe extern "C" {
-    fn fflush(stream: *mut c_void) -> i32;
-}
-
 /// Main has returned, and the process would end: what is buffered is written.
 ///
 /// # Safety
 /// On a task's stack.
 pub unsafe fn returned(code: i32) -> ! {
-    // SAFETY: all streams.
-    unsafe { fflush(core::ptr::null_mut()) };
+    // SAFETY: tasks run one at a time.
+    unsafe { streams::flush() };
     process_ends(code, SiteId::UNKNOWN)
 }
 

@@ -86,6 +86,12 @@ pub fn next(name: &CStr) -> usize {
     unsafe { dlsym(NEXT, name.as_ptr()) as usize }
 }
 
+/// The address of this name, wherever it is.
+pub(crate) fn anywhere(name: &CStr) -> usize {
+    // SAFETY: a lookup by name changes nothing.
+    unsafe { dlsym(DEFAULT, name.as_ptr()) as usize }
+}
+
 /// Where the kernel keeps the number of the processor that the running thread is on (restartable sequences).
 pub fn rseq_area() -> core::ops::Range<usize> {
     const SIZE: usize = 32;
@@ -113,8 +119,8 @@ pub fn end_rseq() {
 
 /// How far from the thread pointer a thread-local variable of libc's lies, which is the same in every thread.
 fn own_offset(name: &CStr) -> usize {
-    // SAFETY: a lookup by name changes nothing. The address is that of this thread's variable.
-    match unsafe { dlsym(DEFAULT, name.as_ptr()) } as usize {
+    // The address is that of this thread's variable.
+    match anywhere(name) {
         0 => 0,
         address => address.wrapping_sub(crate::fiber::thread_pointer() as usize),
     }

@@ -1,6 +1,7 @@
 //! Sites: where in the program an operation stands. A number that is the same in every process which runs
 //! the same files: which of the loaded modules, and how far from its beginning.
 
+use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -29,7 +30,8 @@ pub struct Module {
 /// All loaded files, the executable first.
 #[derive(Clone, Debug, Default)]
 pub struct Modules {
-    all: Vec<Module>,
+    /// Each run has them, and none changes them.
+    all: Rc<[Module]>,
     // Of the executable: where it begins, and up to which offset there are sites.
     base: usize,
     extent: usize,
@@ -160,7 +162,7 @@ impl Modules {
         // SAFETY: `add` is called with the vector, which outlives the call.
         unsafe { dl_iterate_phdr(add, (&raw mut all).cast()) };
         let first = all.first().map_or((0, 0), |first| (first.base, first.end - first.base));
-        Modules { all, base: first.0, extent: first.1.min(1 << OFFSET_BITS) }
+        Modules { all: all.into(), base: first.0, extent: first.1.min(1 << OFFSET_BITS) }
     }
 
     /// Where the executable's offsets begin.

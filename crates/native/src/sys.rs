@@ -212,6 +212,21 @@ pub fn map_near(wish: usize, size: usize, shared: bool) -> *mut u8 {
     address as *mut u8
 }
 
+/// Takes these addresses if they are free, so that nobody else gets them. Whether they were.
+pub(crate) fn reserve(start: usize, size: usize) -> bool {
+    const NOTHING: usize = 0;
+    const IF_FREE: usize = 0x10_0000;
+    let flags = MAP_ANONYMOUS | MAP_NORESERVE | MAP_PRIVATE | IF_FREE;
+    // SAFETY: a new mapping where nothing is. Kernels that know no such wish take it for a hint.
+    unsafe {
+        let at = call(nr::MMAP, [start, size, NOTHING, flags, usize::MAX, 0]);
+        if at > 0 && at as usize != start {
+            unmap(at as *mut u8, size);
+        }
+        at as usize == start
+    }
+}
+
 /// Gives memory back.
 ///
 /// # Safety

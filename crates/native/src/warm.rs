@@ -10,24 +10,16 @@
 //! To be watched, a copy has each page in a mapping of its own: the kernel brings in more than the page that is asked
 //! for, but never beyond a mapping. They differ in whether they were part of a core dump, which changes nothing.
 
+use crate::code::{self, Code, PAGE, PAGES_MAX};
+use crate::large;
 use crate::server::Shared;
-use crate::site::each_segment;
 use crate::sys::{self, nr};
 use core::cell::UnsafeCell;
 use core::ops::Range;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Most stretches and pages of code that are looked at, the first in the order of the modules.
-const RANGES_MAX: usize = 96;
-const PAGES_MAX: usize = 8192;
-
 /// The first copy that is watched. Less are not worth it.
 const WATCHED_FROM: u64 = 16;
-
-const PAGE: usize = 4096;
-const READ: usize = 1;
-const WRITE: usize = 2;
-const EXECUTE: usize = 4;
 
 /// What `madvise` is told.
 const DROP: usize = 4;
@@ -45,26 +37,33 @@ pub fn up() {
     crate::calls::prepare();
     crate::libc::end_rseq();
     crate::data::join();
-    // SAFETY: a block that is given back.
-    unsafe {
-        set_up_heap();
-        // Libc does so, too, when it is first used.
-        __libc_free(__libc_malloc(1));
-    }
+    code::join();
+    crate::fini::look();
 }
 
-/// Has libc's heap ask the kernel rarely. Its threads run one at a time, so they need no heaps of their own, each of which is
-/// mapped, cut to size and unmapped again in every run.
-unsafe fn set_up_heap() {
+/// Before libc has a heap. It is to ask the kernel rarely. Its threads run one at a time, so they need no heaps of their own, each
+/// of which is mapped, cut to size and unmapped again in every run.
+///
+/// And its heap is to begin where other memory is, not behind the executable's: it takes what the kernel maps if it cannot have
+/// that, and then no tables of pages are copied for it alone.
+pub(crate) fn set_up_heap() {
     const ARENAS_MAX: i32 = -8;
     const MAP_FROM: i32 = -3;
     const TRIM_FROM: i32 = -1;
     const GROW_BY: i32 = -2;
-    // SAFETY: values that libc allows, before it has a heap.
+    const BREAK: usize = 12;
+    // SAFETY: values that libc allows, a question, and a block that is given back.
     unsafe {
         mallopt(ARENAS_MAX, 1);
         mallopt(MAP_FROM, 1 << 20);
         mallopt(TRIM_FROM, i32::MAX);
+        let behind = (sys::call3(BREAK, 0, 0, 0) as usize).next_multiple_of(PAGE);
+        let barred = sys::reserve(behind, PAGE);
+        __libc_free(__libc_malloc(1));
+        if barred {
+            sys::unmap(behind as *mut u8, PAGE);
+        }
+        // Not before: the kernel sets apart what is larger.
         mallopt(GROW_BY, 1 << 20);
     }
 }
@@ -108,6 +107,7 @@ pub(crate) fn ended(shared: &Shared) {
     if !is_up(shared) && all.is_told() {
         shared.warm.store(1, Ordering::Relaxed);
         fetch(all);
+        large::lay();
     }
 }
 
@@ -127,49 +127,6 @@ pub(crate) fn watches_late(shared: &Shared) -> bool {
 /// Whether copies begin with what they need.
 fn is_up(shared: &Shared) -> bool {
     shared.warm.load(Ordering::Relaxed) != 0
-}
-
-/// The code of all modules: where its pages are, one stretch after the other. Code here is all that is not to be written.
-struct Code {
-    all: [Stretch; RANGES_MAX],
-    count: usize,
-}
-
-#[derive(Clone, Copy)]
-struct Stretch {
-    start: usize,
-    end: usize,
-    /// As `mprotect` is told it.
-    access: usize,
-}
-
-impl Code {
-    const NONE: Code = Code { all: [Stretch { start: 0, end: 0, access: 0 }; RANGES_MAX], count: 0 };
-
-    fn find() -> Code {
-        let (mut code, mut pages) = (Code::NONE, 0);
-        each_segment(|base, segment| {
-            let start = (base + segment.start()) / PAGE * PAGE;
-            let end = (base + segment.end()).next_multiple_of(PAGE);
-            let here = (end - start) / PAGE;
-            if !segment.is_writable() && code.count < RANGES_MAX && pages + here <= PAGES_MAX {
-                let access = READ | if segment.is_executable() { EXECUTE } else { 0 };
-                code.all[code.count] = Stretch { start, end, access };
-                code.count += 1;
-                pages += here;
-            }
-        });
-        code
-    }
-
-    /// Each stretch: the number of its first page, where it is, and what may be done there.
-    fn each(&self, mut each: impl FnMut(usize, Range<usize>, usize)) {
-        let mut first = 0;
-        for &Stretch { start, end, access } in &self.all[..self.count] {
-            each(first, start..end, access);
-            first += (end - start) / PAGE;
-        }
-    }
 }
 
 /// What the kernel says of pages.
@@ -233,13 +190,14 @@ static WATCHED: Watched = Watched(UnsafeCell::new((Code::NONE, EARLY)));
 pub(crate) fn watch(kind: usize) {
     let Some(pagemap) = Pagemap::open() else { return };
     let code = Code::find();
-    code.each(|_, range, _| {
-        for page in range.clone().step_by(2 * PAGE) {
+    code.each(|_, stretch| {
+        for page in stretch.range().step_by(2 * PAGE) {
             advise(page, PAGE, NO_DUMP);
         }
     });
     // What has been needed to come here, but not what has been written: that is nowhere else.
-    code.each(|_, range, _| {
+    code.each(|_, stretch| {
+        let range = stretch.range();
         pagemap.each(&range, |page, there, of_file| {
             if there && of_file {
                 advise(range.start + page * PAGE, PAGE, DROP);
@@ -254,13 +212,13 @@ pub(crate) fn watch(kind: usize) {
 pub(crate) fn tell(shared: &Shared) {
     // SAFETY: see `Watched`.
     let (code, kind) = unsafe { &*WATCHED.0.get() };
-    if code.count == 0 {
+    if code.is_none() {
         return;
     }
     let Some(pagemap) = Pagemap::open() else { return };
     let visited = &shared.visited()[*kind];
-    code.each(|first, range, _| {
-        pagemap.each(&range, |page, there, _| {
+    code.each(|first, stretch| {
+        pagemap.each(&stretch.range(), |page, there, _| {
             if there {
                 visited.set(first + page);
             }
@@ -272,21 +230,16 @@ pub(crate) fn tell(shared: &Shared) {
 /// In the server: these pages of code are in the copies that it makes from now on, and no others.
 fn fetch(visited: &Visited) {
     let Some(pagemap) = Pagemap::open() else { return };
-    Code::find().each(|first, range, access| {
+    Code::find().each(|first, stretch| {
+        let range = stretch.range();
         let is_visited = |page: usize| visited.has(first + page);
         if !(0..range.len() / PAGE).any(is_visited) {
             return;
         }
-        // SAFETY: the stretch stays readable and, if it is code, executable all the time: we may be running in it. Its
-        // first byte is written back as it is. A kernel that does not allow this has changed nothing.
-        unsafe {
-            let protect = |access: usize| sys::call3(nr::MPROTECT, range.start, range.len(), access);
-            if protect(access | WRITE) != 0 {
-                return;
-            }
-            let byte = range.start as *mut u8;
-            byte.write_volatile(byte.read_volatile());
-            protect(access);
+        let byte = range.start as *mut u8;
+        // SAFETY: it can be read and written, and is as it was. A kernel that does not allow this has changed nothing.
+        if !stretch.while_writable(|| unsafe { byte.write_volatile(byte.read_volatile()) }) {
+            return;
         }
         advise(range.start, range.len(), FETCH);
         let (mut next, mut seen) = (0, 0);

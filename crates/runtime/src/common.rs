@@ -31,6 +31,7 @@ macro_rules! noted {
         /// As libc's.
         #[unsafe(naked)]
         #[cfg_attr(panic = "abort", unsafe(no_mangle))]
+        #[allow(non_snake_case, reason = "libc's names have more than one underscore")]
         pub unsafe extern "C" fn $name() {
             static ADDRESS: core::sync::atomic::AtomicUsize = core::sync::atomic::AtomicUsize::new(0);
             #[used]
@@ -82,6 +83,11 @@ const TOKENS: usize = 4;
 const CALENDAR: usize = 5;
 const LOCALE: usize = 6;
 const MASK: usize = 7;
+
+/// Which processors there are for the process, or another process that will have the same.
+fn parts(_: usize, _: usize, _: usize) {
+    raddle_native::server::part();
+}
 
 /// All names of files together: which of them mean the same file only the kernel knows.
 const NAMES: usize = usize::MAX;
@@ -206,4 +212,10 @@ noted! {
     closes => raddle_weak_fclose;
     moves_second => raddle_weak_ungetc;
     moves_third => raddle_weak_getline;
+    parts => raddle_weak_sched_getaffinity raddle_weak_sched_setaffinity raddle_weak_get_nprocs
+        raddle_weak_sysconf raddle_weak_posix_spawn raddle_weak_posix_spawnp raddle_weak_system
+        raddle_weak_popen raddle_weak_execve raddle_weak_execv raddle_weak_execvp raddle_weak_execvpe
+        raddle_weak_execl raddle_weak_execlp raddle_weak_execle raddle_weak_fexecve;
+    crate::start::registers => raddle_weak___cxa_atexit raddle_weak_on_exit
+        raddle_weak___cxa_thread_atexit_impl;
 }

@@ -21,6 +21,7 @@ pub(crate) fn is_shared() -> bool {
 #[cfg_attr(panic = "abort", unsafe(no_mangle))]
 pub unsafe extern "C" fn fork() -> c_int {
     HAS_FORKED.store(true, Ordering::Relaxed);
+    raddle_native::server::part();
     // SAFETY: libc's own.
     let child = unsafe { real!(fork() -> c_int)() };
     if child == 0 {

@@ -6,7 +6,7 @@ use raddle_native::reset::guard;
 use raddle_native::run::active;
 use raddle_native::sys::nr;
 use raddle_native::time::{TimeSpec, until};
-use raddle_native::{futex, time};
+use raddle_native::{futex, server, time};
 
 const WAIT: usize = 0;
 const WAKE: usize = 1;
@@ -16,6 +16,10 @@ const WAKE_BITS: usize = 10;
 const FLAGS: usize = 128 | 256;
 const BY_THE_WALL: usize = 256;
 const NO_SUCH_CALL: isize = -38;
+
+/// Calls by which a program can tell where it may run, and those that make processes: `clone`, `fork`, `vfork`, `execve`, to set
+/// and to get the processors, `execveat`, `clone3`.
+const PARTS: [usize; 8] = [56, 57, 58, 59, 203, 204, 322, 435];
 
 /// The arguments in the order of the call: number, then six.
 unsafe extern "C" fn dispatch(number: usize, args: *const usize, pc: usize) -> c_long {
@@ -27,7 +31,12 @@ unsafe extern "C" fn dispatch(number: usize, args: *const usize, pc: usize) -> c
             time::offer(pc);
             0
         }
-        _ => guard::call(number, args),
+        _ => {
+            if active() && PARTS.contains(&number) {
+                server::part();
+            }
+            guard::call(number, args)
+        }
     };
     if (-4095..0).contains(&result) { c_long::from(set_errno(-result as c_int)) } else { result as c_long }
 }

@@ -64,6 +64,7 @@ pub unsafe extern "C" fn pthread_getaffinity_np(handle: u64, size: usize, set: *
     if threads::alive(handle).is_none() {
         return error::NO_SUCH;
     }
+    raddle_native::server::part();
     let ask = real!(sched_getaffinity(c_int, usize, *mut c_void) -> c_int);
     // SAFETY: as above.
     if unsafe { ask(0, size, set) } == 0 { 0 } else { error::INVALID }

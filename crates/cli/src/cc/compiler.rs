@@ -72,6 +72,8 @@ pub(crate) struct Compiler {
     pub(crate) path: PathBuf,
     pub(crate) family: Family,
     pub(crate) version: String,
+    /// Whether what it links with, if nobody says otherwise, is GNU ld: others take other options.
+    pub(crate) has_gnu_ld: bool,
 }
 
 /// Out of LLVM's passes, the read of `x++` is left out unless this is given: then two tasks that both add and one that
@@ -80,6 +82,9 @@ const READS_TOO: &[&str] = &["-mllvm", "-tsan-instrument-read-before-write=1"];
 
 /// One read and one write of four bytes, whatever the level of optimization.
 const CANARY: &str = "void canary(int *x);\nvoid canary(int *x) { ++*x; }\n";
+
+/// How GNU ld says its name.
+const GNU_LD: &str = "GNU ld ";
 
 impl Compiler {
     /// The compiler of a wrapper, examined.
@@ -97,8 +102,7 @@ impl Compiler {
         let compiler = Compiler::examine(path, language)?;
         if let Some(note) = note {
             // Nothing is lost if it cannot be kept but the time to find it out again.
-            let _ =
-                cache::put(&note, format!("{} {}\n", compiler.family.name(), compiler.version).as_bytes());
+            let _ = cache::put(&note, compiler.noted().as_bytes());
         }
         Ok(compiler)
     }
@@ -113,8 +117,12 @@ impl Compiler {
             ));
         }
         let macros = String::from_utf8_lossy(&macros.stdout);
-        let compiler = Compiler { path: path.to_owned(), family: family(&macros), version: version(&macros) };
+        let (family, version) = (family(&macros), version(&macros));
+        let mut compiler = Compiler { path: path.to_owned(), family, version, has_gnu_ld: false };
         compiler.canary(language)?;
+        let linker = ask(path, language, &["-Wl,--version", "-o", "/dev/null"], "")?;
+        compiler.has_gnu_ld =
+            String::from_utf8_lossy(&linker.stdout).lines().any(|line| line.starts_with(GNU_LD));
         Ok(compiler)
     }
 
@@ -159,11 +167,19 @@ impl Compiler {
         words
     }
 
+    /// What is kept of it.
+    fn noted(&self) -> String {
+        let linker = if self.has_gnu_ld { GNU_LD } else { "another linker" };
+        format!("{} {}\n{linker}\n", self.family.name(), self.version)
+    }
+
     fn read(note: &Path, path: &Path) -> Option<Compiler> {
         let text = std::fs::read_to_string(note).ok()?;
-        let (family, version) = text.trim_end().split_once(' ')?;
+        let (compiler, linker) = text.trim_end_matches('\n').split_once('\n')?;
+        let (family, version) = compiler.split_once(' ')?;
         let family = [Family::Gcc, Family::Clang].into_iter().find(|known| known.name() == family)?;
-        Some(Compiler { path: path.to_owned(), family, version: version.to_owned() })
+        let (path, version, has_gnu_ld) = (path.to_owned(), version.to_owned(), linker == GNU_LD);
+        Some(Compiler { path, family, version, has_gnu_ld })
     }
 }
 
@@ -282,6 +298,7 @@ mod tests {
         let good = fake(directory.path(), "call __tsan_read4\\ncall __tsan_write4\\n");
         let compiler = Compiler::examine(&good, Language::C).unwrap();
         assert_eq!((compiler.family, compiler.version.as_str()), (Family::Clang, "99.0.0"));
+        assert!(!compiler.has_gnu_ld);
         let bad = fake(directory.path(), "call __tsan_write4\\n");
         let problem = Compiler::examine(&bad, Language::C).unwrap_err().to_string();
         assert!(problem.contains("does not show the read of `x++`"), "{problem}");
@@ -296,7 +313,11 @@ mod tests {
             ("clang++-19", Language::Cpp, Family::Clang),
         ] {
             let path = on_path(OsStr::new(name)).unwrap_or_else(|| panic!("{name} is missing"));
-            assert_eq!(Compiler::examine(&path, language).unwrap().family, family, "{name}");
+            let compiler = Compiler::examine(&path, language).unwrap();
+            assert_eq!(compiler.family, family, "{name}");
+            let note = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(note.path(), compiler.noted()).unwrap();
+            assert_eq!(Compiler::read(note.path(), &path), Some(compiler));
         }
     }
 

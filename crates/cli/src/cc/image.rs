@@ -55,6 +55,9 @@ fn unpacked() -> Result<Image, Problem> {
     Ok(image)
 }
 
+/// How GNU ld is to lay out an executable: with all its code together, where a large page can begin (`raddle_native`, `large`).
+pub(crate) const LAYOUT: &str = "-Wl,-z,max-page-size=0x200000,-z,noseparate-code";
+
 impl Image {
     /// What the linker is told. The list is what lets libstdc++ and libraries that are loaded later find us.
     pub(crate) fn words(&self) -> Vec<OsString> {

@@ -159,6 +159,18 @@ impl Line {
         reader.line()
     }
 
+    /// Whether it names another linker than the compiler would take, or says where parts of a program are to be.
+    pub(super) fn directs_linker(&self) -> bool {
+        const SAYS: &[&str] = &["-fuse-ld=", "--ld-path=", "-B", "-T", "-Wl,-T", "-Wl,--script"];
+        self.parts.iter().any(|part| match part {
+            Part::Link(option) | Part::Both(option) => {
+                let text = option[0].to_string_lossy();
+                SAYS.iter().any(|says| text.starts_with(says))
+            }
+            _ => false,
+        })
+    }
+
     pub(super) fn sources(&self) -> impl Iterator<Item = (&OsStr, Option<&OsStr>)> {
         self.parts.iter().filter_map(|part| match part {
             Part::Source(name, language) => Some((name.as_os_str(), language.as_deref())),

@@ -106,3 +106,11 @@ fn debug_information_and_lists_of_includes_are_noticed() {
     assert_eq!(line("-MD -c a.c").dependencies, Some(false));
     assert_eq!(line("-MMD -MF a.d -c a.c").dependencies, Some(true));
 }
+
+#[test]
+fn who_directs_the_linker_is_not_interfered_with() {
+    for text in ["-fuse-ld=gold a.c", "a.c -B/opt/mold", "-Wl,-T,own.ld a.o", "-T own.ld a.o"] {
+        assert!(line(text).directs_linker(), "{text}");
+    }
+    assert!(!line("-O2 -pthread -Wl,-rpath,/x -Wl,-z,now -lm a.c").directs_linker());
+}

@@ -76,6 +76,9 @@ fn work(language: Language, words: Vec<OsString>) -> Result<u8, Problem> {
         added.link.push(OsString::from("-Wno-unused-command-line-argument"));
     }
     if line.mode == Mode::Executable {
+        if compiler.has_gnu_ld && !line.directs_linker() {
+            added.link.push(OsString::from(image::LAYOUT));
+        }
         added.runtime = image::image()?.words();
     }
     let scratch = tempfile::Builder::new().prefix("raddle-cc-").tempdir().map_err(place)?;

@@ -15,7 +15,7 @@ use crate::site::Modules;
 use crate::sys::{self, nr};
 use crate::turns;
 use crate::warm;
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicU32, Ordering};
 use raddle_analysis::LockOrder;
 use raddle_model::hash::mix;
 use raddle_model::{Analysis, Policy, Recorder, Rng};
@@ -100,7 +100,7 @@ pub(super) fn watched_copy(outbox: &mut Outbox) -> Option<isize> {
 
 /// Makes a copy. None in the copy.
 pub(super) fn copy(outbox: &mut Outbox) -> Option<isize> {
-    let child = bare_copy(outbox);
+    let child = clone(0, 0, outbox);
     if child.is_none() {
         signals::sleep_again();
         processor::begin();
@@ -108,11 +108,19 @@ pub(super) fn copy(outbox: &mut Outbox) -> Option<isize> {
     child
 }
 
-/// The same, of a process that has no timer and may be on any processor.
-pub(super) fn bare_copy(outbox: &mut Outbox) -> Option<isize> {
+/// The same, of a process that has no timer and may be on any processor. Whoever makes it sleeps until it has ended, and
+/// need not be woken to be told to wait. Which it is, is stored there first, for others.
+pub(super) fn awaited_copy(outbox: &mut Outbox, told: &AtomicU32) -> Option<isize> {
+    const SLEEPS_UNTIL_IT_ENDS: usize = 0x4000;
+    const TELLS: usize = 0x10_0000;
+    clone(SLEEPS_UNTIL_IT_ENDS | TELLS, told.as_ptr() as usize, outbox)
+}
+
+fn clone(flags: usize, told: usize, outbox: &mut Outbox) -> Option<isize> {
     const CHILD_ENDS: usize = 17;
-    // SAFETY: a copy of this process, which has one thread.
-    let child = unsafe { sys::call3(nr::CLONE, CHILD_ENDS, 0, 0) };
+    // SAFETY: a copy of this process, which has one thread, with memory of its own; what is told has room in memory that is
+    // alive.
+    let child = unsafe { sys::call3(nr::CLONE, CHILD_ENDS | flags, 0, told) };
     if child == 0 {
         die_with_parent();
         // SAFETY: concerns this process alone.

@@ -158,8 +158,8 @@ fn stay(Invitation { flags, last, seed }: Invitation, marks: Marks, shared: &Sha
         shared.begin_run();
         marks.rewind(true);
         let watched = to_watch > 0 && !copies::is_close(number);
-        let Some(child) = copies::bare_copy(&mut outbox) else {
-            processor::begin();
+        let Some(child) = copies::awaited_copy(&mut outbox, &shared.copy) else {
+            processor::begin_here();
             // SAFETY: a descriptor of ours, which the one who stays needs, and a run does not.
             unsafe { sys::call3(nr::CLOSE, socket as usize, 0, 0) };
             if watched {
@@ -167,7 +167,6 @@ fn stay(Invitation { flags, last, seed }: Invitation, marks: Marks, shared: &Sha
             }
             return Some(Rng::seed_of_run(seed, number));
         };
-        shared.copy.store(child as u32, Ordering::Release);
         let status = copies::wait_for(child);
         shared.copy.store(0, Ordering::Release);
         if watched {

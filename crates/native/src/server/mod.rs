@@ -33,6 +33,7 @@ use raddle_wire::plan;
 pub(crate) use copies::Marks;
 pub(crate) use left::outlives;
 pub(crate) use outbox::nanoseconds;
+pub use processor::part;
 pub(crate) use repeats::next as next_repeat;
 pub(crate) use resets::{ALL_FILES, Errand, Mail, first_choice};
 pub use search::{GONE, NO_CHECKPOINT};
@@ -177,6 +178,7 @@ pub unsafe fn serve(environment: *mut *mut c_char, prepare: fn()) {
         sys::exit(98);
     }
     SOCKET.store(socket, Ordering::Relaxed);
+    crate::warm::set_up_heap();
     if let Err(missing) = crate::libc::find() {
         outbox::refuse(socket, missing.to_bytes());
     }

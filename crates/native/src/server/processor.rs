@@ -1,9 +1,13 @@
 //! Which processor copies begin on. Server and copy take turns: on one processor the one finds in its caches what the other has
 //! left there, and nobody has to be woken on another. The kernel rather gives a new process an idle one. So the server
 //! stays where it is while it makes copies; each of these may go wherever the program may.
+//!
+//! To be let go costs a short run a good part of its time. So copies that are made late stay, too, until the program does
+//! something by which it could tell, or that others would do on one processor who need more: see [`part`].
 
 use crate::sys;
 use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 const SET: usize = 203;
 const GET: usize = 204;
@@ -58,5 +62,24 @@ pub(super) fn begin() {
     // SAFETY: see `Slot`.
     if let Some(before) = unsafe { &*BEFORE.0.get() } {
         may_use(before);
+    }
+}
+
+/// Whether this is a copy that stays where its maker is.
+// See `run::ACTIVE`.
+#[cfg_attr(target_os = "linux", unsafe(link_section = ".data"))]
+static STAYS: AtomicBool = AtomicBool::new(false);
+
+/// A copy begins, and stays where its maker is until [`part`].
+pub(super) fn begin_here() {
+    STAYS.store(true, Ordering::Relaxed);
+}
+
+/// The program asks which processors there are for it, or makes a process: it may run wherever it may.
+#[inline]
+pub fn part() {
+    if STAYS.load(Ordering::Relaxed) {
+        STAYS.store(false, Ordering::Relaxed);
+        begin();
     }
 }
