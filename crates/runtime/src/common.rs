@@ -214,8 +214,7 @@ noted! {
     moves_third => raddle_weak_getline;
     parts => raddle_weak_sched_getaffinity raddle_weak_sched_setaffinity raddle_weak_get_nprocs
         raddle_weak_sysconf raddle_weak_posix_spawn raddle_weak_posix_spawnp raddle_weak_system
-        raddle_weak_popen raddle_weak_execve raddle_weak_execv raddle_weak_execvp raddle_weak_execvpe
-        raddle_weak_execl raddle_weak_execlp raddle_weak_execle raddle_weak_fexecve;
+        raddle_weak_popen;
     crate::start::registers => raddle_weak___cxa_atexit raddle_weak_on_exit
         raddle_weak___cxa_thread_atexit_impl;
 }

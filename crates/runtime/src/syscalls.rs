@@ -17,9 +17,9 @@ const FLAGS: usize = 128 | 256;
 const BY_THE_WALL: usize = 256;
 const NO_SUCH_CALL: isize = -38;
 
-/// Calls by which a program can tell where it may run, and those that make processes: `clone`, `fork`, `vfork`, `execve`, to set
-/// and to get the processors, `execveat`, `clone3`.
-const PARTS: [usize; 8] = [56, 57, 58, 59, 203, 204, 322, 435];
+/// Calls by which a program can tell where it may run, and those that make processes: `clone`, `fork`, `vfork`, to set and to get
+/// the processors, `clone3`.
+const PARTS: [usize; 6] = [56, 57, 58, 203, 204, 435];
 
 /// The arguments in the order of the call: number, then six.
 unsafe extern "C" fn dispatch(number: usize, args: *const usize, pc: usize) -> c_long {

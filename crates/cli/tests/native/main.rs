@@ -9,6 +9,7 @@ mod campaigns;
 mod checkpoints;
 mod classes;
 mod determinism;
+mod farewells;
 mod hapsets;
 mod interrupted;
 mod isolation;

@@ -49,6 +49,14 @@ fn build_anew(name: &str) -> PathBuf {
     program
 }
 
+/// Builds a library that a program may load.
+pub(crate) fn build_library(name: &str) -> PathBuf {
+    let library = workshop().join(name.replace('/', "-")).with_extension("so");
+    let (file, flags) = (source(name), ["-shared", "-fPIC", "-o"].map(OsStr::new));
+    compile("gcc", &[&flags[..], &[library.as_os_str(), file.as_os_str()]].concat());
+    library
+}
+
 /// Builds a program as if there were no raddle.
 pub(crate) fn build_plainly(name: &str) -> PathBuf {
     let program = workshop().join(name).with_extension("plain");
