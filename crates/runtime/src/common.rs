@@ -31,7 +31,6 @@ macro_rules! noted {
         /// As libc's.
         #[unsafe(naked)]
         #[cfg_attr(panic = "abort", unsafe(no_mangle))]
-        #[allow(non_snake_case, reason = "libc's names have more than one underscore")]
         pub unsafe extern "C" fn $name() {
             static ADDRESS: core::sync::atomic::AtomicUsize = core::sync::atomic::AtomicUsize::new(0);
             #[used]
@@ -215,6 +214,14 @@ noted! {
     parts => raddle_weak_sched_getaffinity raddle_weak_sched_setaffinity raddle_weak_get_nprocs
         raddle_weak_sysconf raddle_weak_posix_spawn raddle_weak_posix_spawnp raddle_weak_system
         raddle_weak_popen;
-    crate::start::registers => raddle_weak___cxa_atexit raddle_weak_on_exit
-        raddle_weak___cxa_thread_atexit_impl;
+}
+
+#[expect(non_snake_case, reason = "libc's names have two underscores")]
+mod at_the_end {
+    use super::name;
+
+    noted! {
+        crate::start::registers => raddle_weak___cxa_atexit raddle_weak_on_exit
+            raddle_weak___cxa_thread_atexit_impl;
+    }
 }
