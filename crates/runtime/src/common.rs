@@ -217,7 +217,9 @@ noted! {
 }
 
 #[expect(non_snake_case, reason = "libc's names have two underscores")]
-mod at_the_end {
+pub mod at_the_end {
+    //! What is registered for the end of the process, or of a thread.
+
     use super::name;
 
     noted! {
