@@ -43,18 +43,16 @@ impl Code {
             let access = READ | if is_code { EXECUTE } else { 0 };
             let first = code.count;
             // Parts are in the order of their addresses, but the protected one is told of at the end.
-            let (loaded, protected) = (Segment::is_loaded as fn(&Segment) -> bool, Segment::is_protected);
-            for kind in [loaded, protected] {
-                for part in segments.iter().filter(|part| kind(part)) {
-                    let Some(range) = unwritten(base, part) else { continue };
-                    match code.all[first..code.count].last_mut() {
-                        Some(last) if last.end == range.start => last.end = range.end,
-                        _ if code.count < RANGES_MAX => {
-                            code.all[code.count] = Stretch { start: range.start, end: range.end, access };
-                            code.count += 1;
-                        }
-                        _ => {}
+            let loaded = segments.iter().filter(|part| part.is_loaded());
+            let all = loaded.chain(segments.iter().filter(|part| part.is_protected()));
+            for range in all.filter_map(|part| unwritten(base, part)) {
+                match code.all[first..code.count].last_mut() {
+                    Some(last) if last.end == range.start => last.end = range.end,
+                    _ if code.count < RANGES_MAX => {
+                        code.all[code.count] = Stretch { start: range.start, end: range.end, access };
+                        code.count += 1;
                     }
+                    _ => {}
                 }
             }
             let here: usize = code.all[first..code.count].iter().map(Stretch::pages).sum();
