@@ -8,7 +8,7 @@
 //! so that learning happens early and costs little later.
 
 use crate::explorer::{Batch, Explorer, plan_of_run};
-use crate::target::{Digest, Flow, Learned, Run};
+use crate::target::{Digest, Flow, Run};
 use raddle_model::{Plan, SiteId, Tail, Verdict};
 use raddle_policy::coverage::switches;
 use raddle_policy::{Strategy, weights};
@@ -86,19 +86,18 @@ impl Explorer for Sample {
 
     fn learn(&mut self, digest: &Digest) -> Flow {
         self.next = self.next.max(digest.run + 1);
-        let Learned { releases, races, shared, .. } = &digest.learned;
+        let releases = digest.learned.releases;
         // As most runs.
-        if !releases && races.is_empty() && shared.is_empty() {
+        if !releases && digest.contested().next().is_none() {
             return Flow::Continue;
         }
         let mut new = false;
-        if *releases && !self.plan.points.releases {
+        if releases && !self.plan.points.releases {
             self.plan.points.releases = true;
             new = true;
         }
         if !self.plan.points.all_accesses {
-            new |= self.add_points(races.iter().flat_map(|race| race.sites));
-            new |= self.add_points(shared.iter().copied());
+            new |= self.add_points(digest.contested());
         }
         self.grown |= new;
         if new { Flow::Stop } else { Flow::Continue }

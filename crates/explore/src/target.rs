@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 use core::any::Any;
 use core::ops::Range;
 use core::time::Duration;
+use raddle_model::{FailureKind, Pair, Plan, SiteId, Trace, Verdict};
 pub use raddle_model::{ObjectInfo, Place};
-use raddle_model::{Pair, Plan, SiteId, Trace, Verdict};
 use std::time::Instant;
 
 /// Two accesses that nothing orders.
@@ -90,6 +90,17 @@ pub struct Digest {
 }
 
 impl Digest {
+    /// Sites whose order it has shown to matter: they must be scheduling points from now on. A race for memory that was given back is
+    /// told as a memory error.
+    pub(crate) fn contested(&self) -> impl Iterator<Item = SiteId> {
+        let misused = match &self.verdict {
+            Verdict::Failed(failure) if failure.kind == FailureKind::Memory => &failure.sites[..],
+            _ => &[],
+        };
+        let raced = self.learned.races.iter().flat_map(|race| race.sites);
+        raced.chain(self.learned.shared.iter().chain(misused).copied())
+    }
+
     /// A run of which nothing is known but how it ended.
     pub fn unknown(run: u64, seed: u64, verdict: Verdict) -> Digest {
         Digest {

@@ -17,7 +17,7 @@ use raddle_model::{Failure, FailureKind, Kind, ObjectId, Op, SiteId};
 /// variable to change, or for the end of the process while it writes one.
 pub(crate) const QUIET_MAX: u32 = 10_000;
 
-/// How many bytes of a freed block are looked at: who accesses it at the same time mostly does so at its beginning.
+/// Of so many bytes of a block that is given back each word is told. A search holds that against every access to memory in any case.
 const FREED_MAX: usize = 4096;
 
 /// A plain access of a size that is known to the compiler, about to happen.
@@ -217,14 +217,20 @@ pub fn allocated(raw: usize, start: usize, size: usize, pc: usize) {
     });
 }
 
-/// The program gives memory back: for others that is a write. Gives back what libc may have again.
+/// The program gives memory back: for others that is a write, of the whole block. Gives back what libc may have again.
 pub fn freed(start: usize, pc: usize) -> Vec<usize> {
-    let deed = deed(with(|run| run.site(pc)));
+    let site = with(|run| run.site(pc));
+    // Libc's own blocks are nobody else's, and it may hold a lock of its own.
+    let point = with(|run| run.several && run.is_point(site) && !run.modules.is_libc(pc));
+    if let Some(size) = with(|run| run.blocks.size(start)).filter(|_| point) {
+        arrive_at_memory(start, size.min(FREED_MAX), true, site, size > FREED_MAX);
+    }
+    let deed = deed(site);
     let freed = with(|run| {
         let size = run.blocks.size(start).unwrap_or(0);
         let freed = run.blocks.take(start, deed, run.engine.world());
         if run.several && matches!(freed, Freed::Kept(_)) {
-            run.note(start, size.min(FREED_MAX), How { write: true, atomic: false }, deed.site, false);
+            run.note(start, size, How { write: true, atomic: false }, deed.site, point);
             // From now on nobody may touch it, and nobody may have touched it before: see `Shadow::has`.
             run.engine.analysis_mut().shadow.forget(start, size);
         }

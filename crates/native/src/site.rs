@@ -203,6 +203,12 @@ impl Modules {
         found.map(|(number, module)| (number, address - module.base))
     }
 
+    /// Whether an address lies in libc.
+    pub(crate) fn is_libc(&self, address: usize) -> bool {
+        let module = |address| self.locate(address).map(|(number, _)| number);
+        module(address).is_some_and(|number| module(a_function_of_libc()) == Some(number))
+    }
+
     #[inline(never)]
     fn site_elsewhere(&mut self, address: usize) -> SiteId {
         if address == 0 {

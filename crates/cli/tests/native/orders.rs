@@ -106,3 +106,21 @@ fn what_is_not_seen_is_missed() {
         assert!(!sampled.is_subset(&searched), "{program}: the bound is not needed any more");
     }
 }
+
+#[test]
+fn a_block_that_is_given_back_has_its_place_in_every_order() {
+    for at in ["0", "10000"] {
+        for strategy in ["dfs", "dpor", "odpor", "random"] {
+            for points in ["sync", "shared", "all"] {
+                let options =
+                    ["--strategy", strategy, "--points", points, "--runs", "2000", "--stop-after", "0"];
+                let (ended, _) = run_with(&build("gone.c"), &options, &[at]);
+                let mut kinds = ended.kinds();
+                kinds.dedup();
+                assert_eq!(kinds, ["memory", "race"], "{at} {strategy} {points}: {}", ended.stdout);
+                let exhausted = ended.json()["exhausted"] == true;
+                assert_eq!(exhausted, strategy != "random", "{at} {strategy} {points}: {}", ended.stdout);
+            }
+        }
+    }
+}
