@@ -255,18 +255,6 @@ impl<R: Recipe> Analysis for Hashing<R> {
 
     /// All but the first access to an object.
     #[inline(always)]
-    fn takes_at_once(&self, object: ObjectId) -> bool {
-        R::SHORT && object.index() < self.objects.len()
-    }
-
-    #[inline(always)]
-    fn take_at_once(&mut self, event: PlainEvent, _: &World) {
-        let PlainEvent { task, plain, .. } = event;
-        let hash = add(self.tasks.of_first(task), &mut self.objects[plain.object.index()], plain);
-        self.total = self.total.plus(hash);
-    }
-
-    #[inline(always)]
     fn plain_at_once(&mut self, event: PlainEvent, _: &World) -> bool {
         let PlainEvent { task, plain, .. } = event;
         let groups = self.objects.get_mut(plain.object.index());

@@ -152,7 +152,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     pub fn give(&mut self, task: TaskId, plain: Plain) -> Result<(), bool> {
         debug_assert!(plain.touch == Touch::Give && plain.order == Order::SeqCst);
         debug_assert!(!self.search.is_active(), "raddle bug: a run of a search is not written down");
-        let event = self.world.perform_plain::<true>(task, plain).ok_or(false)?;
+        let event = self.world.perform_low(task, plain).ok_or(false)?;
         self.quiet += 1;
         self.steps += 1;
         if self.analysis.plain_at_once(event, &self.world) { Ok(()) } else { Err(true) }

@@ -5,7 +5,7 @@
 //! hears how many they were before it is asked anything else.
 
 use crate::director::Engine;
-use raddle_model::{Analysis, Plain, PlainEvent, Policy, TaskId, Touch};
+use raddle_model::{Analysis, Plain, Policy, TaskId, Touch};
 
 /// The points at which the current task goes on without anybody being asked.
 #[derive(Debug, Default)]
@@ -30,8 +30,8 @@ impl Spell {
 
 impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::arrive_plain`] if the task goes on, where decisions are only counted
-    /// ([`Engine::only_counts_decisions`]) and the run is none of a search. Otherwise nothing has happened; `Err(true)`: it does
-    /// go on, by [`Engine::stay_with_care`].
+    /// ([`Engine::only_counts_decisions`]) and the run is none of a search. `Err(true)`: it does, and [`Engine::tell`] comes
+    /// next. `Err(false)`: nothing has happened.
     #[inline(always)]
     pub fn stay_at_once(&mut self, task: TaskId, plain: Plain) -> Result<(), bool> {
         debug_assert!(!self.search.is_active(), "raddle bug: a run of a search is not written down");
@@ -42,30 +42,12 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if self.spell.left == 0 || self.spell.others != self.world.enabled_tasks().low() {
             return Err(false);
         }
-        // Asked first: what was to be done need not be known any more when it is told.
-        if !self.analysis.takes_at_once(plain.object) {
-            return Err(self.world.can(task, plain));
-        }
-        let event = self.go_on_in_spell(task, plain).ok_or(false)?;
-        self.analysis.take_at_once(event, &self.world);
-        Ok(())
-    }
-
-    /// The same where it takes longer to tell the analyses.
-    pub fn stay_with_care(&mut self, task: TaskId, plain: Plain) {
-        let event = self.go_on_in_spell(task, plain);
-        self.analysis.plain(event.expect("raddle bug: what could be done did not happen"), &self.world);
-    }
-
-    /// Nothing has happened if it cannot do that.
-    #[inline(always)]
-    fn go_on_in_spell(&mut self, task: TaskId, plain: Plain) -> Option<PlainEvent> {
         debug_assert!(self.current.get() == Some(task), "raddle bug: the spell is another task's");
-        let event = self.world.perform_plain::<true>(task, plain)?;
+        let event = self.world.perform_low(task, plain).ok_or(false)?;
         self.spell.left -= 1;
         self.quiet = 0;
         self.steps += 1;
-        Some(event)
+        if self.analysis.plain_at_once(event, &self.world) { Ok(()) } else { Err(true) }
     }
 
     /// Whether a spell was cut short by others that can run now and could not before, or the other way round: then

@@ -105,22 +105,8 @@ pub trait Analysis {
     /// false, and nothing has happened.
     #[inline(always)]
     fn plain_at_once(&mut self, event: PlainEvent, world: &World) -> bool {
-        let at_once = self.takes_at_once(event.plain.object);
-        if at_once {
-            self.take_at_once(event, world);
-        }
-        at_once
-    }
-    /// The first part of that: whether a plain event of this object would be taken at once.
-    #[inline(always)]
-    fn takes_at_once(&self, object: ObjectId) -> bool {
-        let _ = object;
-        true
-    }
-    /// The second part.
-    #[inline(always)]
-    fn take_at_once(&mut self, event: PlainEvent, world: &World) {
         self.plain(event, world);
+        true
     }
     /// The same for a task that has made another, whose event is [`World::spawned`].
     #[inline]

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use raddle_analysis::clocks::Clocks;
 use raddle_analysis::{Fingerprint, LockOrder};
 use raddle_model::{
-    Analysis, Event, Kind, ObjectId, Order, Plain, PlainEvent, Recorder, SiteId, TaskId, TaskSet, World,
+    Analysis, Event, Kind, Order, Plain, PlainEvent, Recorder, SiteId, TaskId, TaskSet, World,
 };
 
 /// Two accesses that nothing orders.
@@ -274,22 +274,11 @@ impl Analysis for Watch {
     }
 
     #[inline(always)]
-    fn takes_at_once(&self, object: ObjectId) -> bool {
-        self.fingerprint.takes_at_once(object)
-    }
-
-    #[inline(always)]
     fn plain_at_once(&mut self, event: PlainEvent, world: &World) -> bool {
         let at_once = self.fingerprint.plain_at_once(event, world);
         if at_once {
             self.look_at(event, world);
         }
         at_once
-    }
-
-    #[inline(always)]
-    fn take_at_once(&mut self, event: PlainEvent, world: &World) {
-        self.fingerprint.take_at_once(event, world);
-        self.look_at(event, world);
     }
 }

@@ -274,13 +274,15 @@ impl<D: Dice> Policy for Pct<D> {
     #[inline]
     fn pick_at_once(&mut self, enabled: u64, world: &World) -> Option<(TaskId, u64)> {
         self.catch_up(world.tasks().len());
-        let mut above = 0;
-        let mut bits = self.order.iter().map(|place| (place.task, 1_u64 << (place.task.0 & 63)));
-        let (task, _) = bits.find(|&(_, bit)| {
-            let found = enabled & bit != 0;
-            above |= if found { 0 } else { bit };
-            found
-        })?;
+        let mut above = 0_u64;
+        let mut tasks = self.order.iter().map(|place| place.task);
+        let task = loop {
+            let task = tasks.next()?;
+            if enabled >> (task.0 & 63) & 1 == 1 {
+                break task;
+            }
+            above |= 1 << (task.0 & 63);
+        };
         self.above.set_low(above);
         // Only what is not plain gives way.
         world.task(task).touch?;

@@ -1,7 +1,7 @@
 //! The most frequent plain operations where there are few tasks: those who can run are one word, which travels in a
 //! register from the announcement to the step and is written once.
 
-use super::plain::happen;
+use super::plain::{fits, happen};
 use super::{Life, World};
 use crate::ids::TaskId;
 use crate::op::{Op, Plain, Touch};
@@ -11,13 +11,8 @@ use crate::trace::PlainEvent;
 impl World {
     /// As [`World::announce_plain`], while there are no more tasks than a word has bits. Says who can run then, one bit
     /// each; nothing if the task cannot. They must be handed to [`World::step_low`] or [`World::keep_low`] next.
-    // Who only writes can. What cannot be is left to whoever finds out why it did not go on: to complain here takes a place
-    // on the stack.
     #[inline(always)]
     pub fn announce_low(&mut self, task: TaskId, plain: Plain) -> Option<u64> {
-        if plain.touch == Touch::Write && self.tasks.get(task.index())?.life != Life::Running {
-            return None;
-        }
         let can = self.tell::<true>(task, plain);
         can.then(|| self.enabled.low() | 1 << (task.0 & 63))
     }
@@ -33,7 +28,7 @@ impl World {
     #[inline(always)]
     pub fn step_low(&mut self, task: TaskId, touch: Touch, others: u64) -> Option<PlainEvent> {
         debug_assert!(touch != Touch::Give, "raddle bug: what is given back at a point goes the long way");
-        // As above.
+        // What cannot be is not complained of here, as in `tell`.
         let writes = touch == Touch::Write;
         let entry = if writes { self.tasks.get_mut(task.index())? } else { &mut self.tasks[task.index()] };
         debug_assert!(entry.touch == Some(touch), "raddle bug: a step that was not announced");
@@ -60,6 +55,23 @@ impl World {
             self.live.remove_from::<true>(task);
         }
         Some(event)
+    }
+
+    /// As [`World::perform_plain`], while there are no more tasks than a word has bits. What cannot be does not succeed
+    /// either, and is complained of where it is done in the general way.
+    #[inline(always)]
+    pub fn perform_low(&mut self, task: TaskId, plain: Plain) -> Option<PlainEvent> {
+        debug_assert!(plain.touch != Touch::Exit, "raddle bug: a task's last operation takes longer");
+        let entry = self.tasks.get_mut(task.index())?;
+        if entry.life != Life::Running {
+            return None;
+        }
+        let object = self.objects.get_mut(plain.object.index())?;
+        if !fits(object, plain.touch) {
+            return None;
+        }
+        happen::<true>(object, &mut self.enabled, task, plain.touch)?;
+        Some(entry.plain_event::<false>(task, plain))
     }
 
     /// What a task has just done after it had announced it, if that was plain and succeeded.

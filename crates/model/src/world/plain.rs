@@ -8,7 +8,7 @@ use crate::op::{Kind, Mode, Op, Plain, Span, Touch};
 use crate::taskset::TaskSet;
 use crate::trace::{Event, Outcome, PlainEvent};
 
-/// What life and bareness of a task are, as one number, that has nothing to leave behind before it announces a plain operation.
+/// What life and bareness of a task are, as one number, that [`Task::is_ready`].
 const READY: u16 = Life::Running as u16 | 1 << 8;
 
 impl World {
@@ -26,9 +26,17 @@ impl World {
     /// The same, but for the set of those who can run.
     #[inline(always)]
     pub(super) fn tell<const LOW: bool>(&mut self, task: TaskId, plain: Plain) -> bool {
-        let entry = &mut self.tasks[task.index()];
-        // Both at one look.
-        if u16::from(entry.life as u8) | u16::from(entry.bare) << 8 != READY {
+        // Who only writes can. What cannot be is left to whoever finds out why it did not go on: to complain here takes a
+        // place on the stack.
+        let calm = LOW && plain.touch == Touch::Write;
+        let entry = match self.tasks.get_mut(task.index()) {
+            None if calm => return false,
+            entry => entry.expect("raddle bug: nobody announces"),
+        };
+        if !entry.is_ready() {
+            if calm && entry.life != Life::Running {
+                return false;
+            }
             entry.strip();
         }
         if plain.touch == Touch::Read {
@@ -175,6 +183,13 @@ impl World {
 }
 
 impl Task {
+    /// Whether it runs, and has nothing to leave behind before it announces a plain operation.
+    // Both at one look.
+    #[inline(always)]
+    pub(super) fn is_ready(&self) -> bool {
+        u16::from(self.life as u8) | u16::from(self.bare) << 8 == READY
+    }
+
     /// What is left of the last operation and no plain one has.
     // No call: it would keep the rest from having all registers.
     #[inline(always)]
@@ -227,6 +242,16 @@ impl Task {
 #[inline]
 fn has_exited(object: &Object) -> bool {
     matches!(object.state, State::Task { exited: true, .. })
+}
+
+/// Whether an object is one to which this can be done.
+#[inline(always)]
+pub(super) fn fits(object: &Object, touch: Touch) -> bool {
+    match touch {
+        Touch::Take | Touch::Give => matches!(object.state, State::Mutex(_)),
+        Touch::Join | Touch::Exit => matches!(object.state, State::Task { .. }),
+        Touch::Read | Touch::Write => true,
+    }
 }
 
 /// A plain operation happens to its object. None, and nothing has happened, if it does not succeed.

@@ -403,7 +403,7 @@ impl Run {
         if WAY == STAYING {
             return match self.engine.stay_at_once(me, plain) {
                 Ok(()) => Way::NONE,
-                Err(true) => self.stay_with_care(plain.kind, plain.order, plain.object, plain.site),
+                Err(true) => self.stay_told(plain.kind, plain.order, plain.object, plain.site),
                 Err(false) => self.turn_aside(plain.kind, plain.order, plain.object, plain.site, plain.touch),
             };
         }
@@ -415,10 +415,10 @@ impl Run {
         if next == Next::Run(me) { Way::NONE } else { self.hand_over(next) }
     }
 
-    /// A task that goes on, where it takes longer to tell that.
+    /// A task that goes on, where that was not told.
     #[inline(never)]
-    fn stay_with_care(&mut self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
-        self.engine.stay_with_care(self.running, plain(kind, order, object, site));
+    fn stay_told(&mut self, kind: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.engine.tell(self.running, plain(kind, order, object, site));
         Way::NONE
     }
 
@@ -432,7 +432,7 @@ impl Run {
         if !touch.reads() && self.engine.is_interrupted() {
             match self.engine.stay_anew(me, plain) {
                 Ok(()) => return Way::NONE,
-                Err(true) => return self.stay_with_care(kind, order, object, site),
+                Err(true) => return self.stay_told(kind, order, object, site),
                 Err(false) => {}
             }
         }

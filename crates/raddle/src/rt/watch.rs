@@ -5,7 +5,7 @@ use super::callers::{Callers, StackId};
 use raddle_analysis::hapset::Predecessors;
 use raddle_analysis::lock_order::Cycle;
 use raddle_analysis::{Fingerprint, LockOrder, Races};
-use raddle_model::{Analysis, Event, ObjectId, Op, Pair, PlainEvent, Recorder, SiteId, TaskId, World};
+use raddle_model::{Analysis, Event, Op, Pair, PlainEvent, Recorder, SiteId, TaskId, World};
 use std::sync::Arc;
 
 /// The analyses of the library front end.
@@ -185,19 +185,8 @@ impl Analysis for Watch {
     }
 
     #[inline(always)]
-    fn takes_at_once(&self, object: ObjectId) -> bool {
-        !self.attentive && self.fingerprint.takes_at_once(object)
-    }
-
-    #[inline(always)]
     fn plain_at_once(&mut self, event: PlainEvent, world: &World) -> bool {
         self.heart.goes_on(event.task, event.plain.site);
         !self.attentive && self.fingerprint.plain_at_once(event, world)
-    }
-
-    #[inline(always)]
-    fn take_at_once(&mut self, event: PlainEvent, world: &World) {
-        self.heart.goes_on(event.task, event.plain.site);
-        self.fingerprint.take_at_once(event, world);
     }
 }
