@@ -243,7 +243,8 @@ fn target(body: impl Fn() + Send + Sync + 'static) -> LibraryTarget {
 #[test]
 fn a_search_is_told_the_same_by_rote() {
     let mut led = 0;
-    for number in 0..raddle_tiers::size("rote_programs") {
+    // The last one has runs that are cut short before they have done what they share with others.
+    for number in (0..raddle_tiers::size("rote_programs")).chain([1157]) {
         let program = Program::random(number);
         for strategy in ["odpor", "dpor", "dfs", "pcb:bound=2", "random-dfs"] {
             let bodies = [program.clone(), program.clone()];

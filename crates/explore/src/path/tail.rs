@@ -65,10 +65,11 @@ impl Path {
         })
     }
 
-    /// Whether nothing of the run is left out.
+    /// Whether nothing of the run is left out. A run that a bound has cut short may have taken fewer steps than are known of the
+    /// one that it was to follow.
     #[inline]
     pub(crate) fn is_whole(&self) -> bool {
-        self.stops.len() == self.length
+        self.stops.len() >= self.length
     }
 
     /// Takes in what was left out of the run, which is the one of `trace`.
