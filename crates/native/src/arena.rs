@@ -23,10 +23,44 @@ const NO_HUGE_PAGES: usize = 15;
 const SPARE: usize = 16;
 
 struct Arena {
+    /// Where it begins.
+    base: usize,
     /// The lowest address that is given out; 0 if there is no arena.
     lowest: usize,
     /// Where a piece lies that nobody uses, and its size.
     spare: [(usize, usize); SPARE],
+}
+
+impl Arena {
+    const fn new(base: usize, lowest: usize) -> Arena {
+        Arena { base, lowest, spare: [(0, 0); SPARE] }
+    }
+
+    /// Null if there is no room.
+    fn take(&mut self, size: usize) -> *mut u8 {
+        if let Some(piece) = self.spare.iter_mut().find(|piece| piece.1 == size) {
+            return core::mem::take(piece).0 as *mut u8;
+        }
+        if self.lowest - self.base < size {
+            return core::ptr::null_mut();
+        }
+        self.lowest -= size;
+        self.lowest as *mut u8
+    }
+
+    /// False if it stays as it is.
+    ///
+    /// # Safety
+    /// It was taken here, and nobody may use it any more.
+    unsafe fn give(&mut self, address: *mut u8, size: usize) -> bool {
+        let Some(place) = self.spare.iter_mut().find(|piece| piece.1 == 0) else { return false };
+        // SAFETY: memory of ours that nobody uses: it is zeros from now on.
+        if unsafe { sys::call3(nr::MADVISE, address as usize, size, DROP) } != 0 {
+            return false;
+        }
+        *place = (address as usize, size);
+        true
+    }
 }
 
 struct Slot(UnsafeCell<Arena>);
@@ -34,7 +68,7 @@ struct Slot(UnsafeCell<Arena>);
 // SAFETY: the runtime never runs on two kernel threads at once.
 unsafe impl Sync for Slot {}
 
-static ARENA: Slot = Slot(UnsafeCell::new(Arena { lowest: 0, spare: [(0, 0); SPARE] }));
+static ARENA: Slot = Slot(UnsafeCell::new(Arena::new(TOP - ROOM, 0)));
 
 fn arena() -> &'static mut Arena {
     // SAFETY: see `Slot`; nobody keeps the reference.
@@ -61,18 +95,11 @@ pub fn prepare(stacks: usize) -> bool {
 
 /// Fresh zeroed memory of so many pages' size; null if there is none.
 pub fn take(size: usize) -> *mut u8 {
-    let Arena { lowest, spare } = arena();
-    if *lowest == 0 || crate::reset::is_on() {
-        return sys::map(size, false);
+    let is_used = arena().lowest != 0 && !crate::reset::is_on();
+    match if is_used { arena().take(size) } else { core::ptr::null_mut() } {
+        piece if piece.is_null() => sys::map(size, false),
+        piece => piece,
     }
-    if let Some(piece) = spare.iter_mut().find(|piece| piece.1 == size) {
-        return core::mem::take(piece).0 as *mut u8;
-    }
-    if *lowest - (TOP - ROOM) < size {
-        return sys::map(size, false);
-    }
-    *lowest -= size;
-    *lowest as *mut u8
 }
 
 /// Gives memory back that was taken here. False if it stays as it is.
@@ -80,20 +107,13 @@ pub fn take(size: usize) -> *mut u8 {
 /// # Safety
 /// Nobody may use it any more.
 pub unsafe fn give(address: *mut u8, size: usize) -> bool {
-    if !(TOP - ROOM..TOP).contains(&(address as usize)) {
-        // SAFETY: passed on to the caller.
-        return unsafe { sys::unmap(address, size) };
+    // SAFETY: passed on to the caller.
+    unsafe {
+        if !(TOP - ROOM..TOP).contains(&(address as usize)) {
+            return sys::unmap(address, size);
+        }
+        !crate::reset::is_on() && arena().give(address, size)
     }
-    if crate::reset::is_on() {
-        return false;
-    }
-    let Some(place) = arena().spare.iter_mut().find(|piece| piece.1 == 0) else { return false };
-    // SAFETY: memory of ours that nobody uses: it is zeros from now on.
-    if unsafe { sys::call3(nr::MADVISE, address as usize, size, DROP) } != 0 {
-        return false;
-    }
-    *place = (address as usize, size);
-    true
 }
 
 #[cfg(test)]
@@ -102,19 +122,19 @@ mod tests {
 
     #[test]
     fn what_is_given_back_is_given_out_as_zeros() {
-        assert!(prepare(1 << 20));
-        let (small, large) = (take(1 << 16), take(1 << 20));
-        assert!((small as usize) < TOP && large as usize + (1 << 20) == small as usize);
+        // One of its own: others have theirs while this runs.
+        let base = sys::map(ROOM, false) as usize;
+        let mut arena = Arena::new(base, base + ROOM);
+        let (small, large) = (arena.take(1 << 16), arena.take(1 << 20));
+        assert!(small as usize + (1 << 16) == base + ROOM && large as usize + (1 << 20) == small as usize);
         // SAFETY: memory of our own.
         unsafe {
             small.write(7);
-            assert!(give(small, 1 << 16));
-            assert!(take(1 << 20) < large, "a piece is used as a whole");
-            assert!(take(1 << 16) == small && small.read() == 0);
+            assert!(arena.give(small, 1 << 16));
+            assert!(arena.take(1 << 20) < large, "a piece is used as a whole");
+            assert!(arena.take(1 << 16) == small && small.read() == 0);
+            assert!(arena.take(ROOM).is_null());
+            sys::unmap(base as *mut u8, ROOM);
         }
-        let beyond = take(ROOM);
-        assert!(!beyond.is_null() && !(TOP - ROOM..TOP).contains(&(beyond as usize)));
-        // SAFETY: a mapping of its own.
-        assert!(unsafe { give(beyond, ROOM) });
     }
 }
