@@ -108,7 +108,7 @@ pub(super) fn copy(outbox: &mut Outbox) -> Option<isize> {
     child
 }
 
-/// The same, of a process that has no timer and may be on any processor. Whoever makes it sleeps until it has ended, and
+/// The same, of a process that has no timer, and stays on its processor. Whoever makes it sleeps until it has ended, and
 /// need not be woken to be told to wait. Which it is, is stored there first, for others.
 pub(super) fn awaited_copy(outbox: &mut Outbox, told: &AtomicU32) -> Option<isize> {
     const SLEEPS_UNTIL_IT_ENDS: usize = 0x4000;
