@@ -9,7 +9,8 @@ use raddle::{Check, thread};
 use raddle_explore::explorer::{Batch, explorer};
 use raddle_explore::target::{Ask, Digest, Place, Run, Searcher, Sink, Target, TargetError};
 use raddle_model::plan::Steps;
-use raddle_model::{Dice, Plan, Rng, SiteId, Tail, Trace, Verdict};
+use raddle_model::trace::Picked;
+use raddle_model::{Dice, Op, Outcome, Plan, Rng, SiteId, Tail, TaskId, Trace, Verdict};
 use std::ops::Range;
 use std::sync::atomic::AtomicU64 as RealU64;
 use std::time::Duration;
@@ -170,6 +171,22 @@ type Told = (Verdict, u128, [u64; 2], Trace);
 struct Listening {
     search: Box<dyn Searcher>,
     told: Vec<Told>,
+    last: Vec<Taken>,
+    /// Runs that have not done what they share with the one before them as that did it.
+    different: u64,
+}
+
+/// A step that a run has taken; nothing if it was cut short there.
+type Taken = Option<(TaskId, Op, Outcome)>;
+
+fn taken(trace: &Trace) -> Vec<Taken> {
+    let event = |pick: &Picked| trace.events.get(pick.event as usize);
+    trace
+        .log
+        .picks
+        .iter()
+        .map(|pick| event(pick).map(|event| (event.task, event.op, event.outcome)))
+        .collect()
 }
 
 impl Searcher for Listening {
@@ -178,6 +195,10 @@ impl Searcher for Listening {
     }
 
     fn learn(&mut self, worker: usize, plan: &Plan, digest: &Digest, trace: &Trace) {
+        // The first step of all is no pick.
+        let (now, shared) = (taken(trace), self.search.shared_steps(worker).saturating_sub(1));
+        self.different += u64::from(now.get(..shared) != self.last.get(..shared));
+        self.last = now;
         // The schedule is told of recorded runs only.
         let trace_alone = Trace { schedule: Default::default(), ..trace.clone() };
         self.told.push((
@@ -215,14 +236,22 @@ impl Target for Whole {
     }
 }
 
-/// The first runs of a search.
+/// The first runs of a search of a program that does the same whenever it is led the same way.
 fn search(target: &mut dyn Target, strategy: &str, runs: u64) -> Vec<Told> {
+    let searched = searched(target, strategy, runs);
+    assert_eq!(searched.different, 0, "{strategy}: what runs share they do in the same way");
+    searched.told
+}
+
+/// The same of any program.
+fn searched(target: &mut dyn Target, strategy: &str, runs: u64) -> Listening {
     // As checks do it: those who cannot have that do without.
     let steps = Steps { sections: true, ..Steps::default() };
     let plan = Plan { steps_max: 10_000, ..Plan::new(0, Tail::Steps(steps)) };
     let mut explorer = explorer(raddle_policy::parse(strategy).expect("a strategy"), plan);
     let Some(Batch::Search(search)) = explorer.next() else { panic!("{strategy} is no search") };
-    let mut listening: Box<dyn Searcher> = Box::new(Listening { search, told: Vec::new() });
+    let mut listening: Box<dyn Searcher> =
+        Box::new(Listening { search, told: Vec::new(), last: Vec::new(), different: 0 });
     let mut numbers = 0..runs;
     while !numbers.is_empty() {
         let searched = target.search(listening, numbers.clone()).expect("runs");
@@ -233,7 +262,7 @@ fn search(target: &mut dyn Target, strategy: &str, runs: u64) -> Vec<Told> {
         }
     }
     let listening: Box<dyn std::any::Any> = listening;
-    listening.downcast::<Listening>().expect("what was given").told
+    *listening.downcast::<Listening>().expect("what was given")
 }
 
 fn target(body: impl Fn() + Send + Sync + 'static) -> LibraryTarget {
@@ -243,7 +272,7 @@ fn target(body: impl Fn() + Send + Sync + 'static) -> LibraryTarget {
 #[test]
 fn a_search_is_told_the_same_by_rote() {
     let mut led = 0;
-    // The last one has runs that are cut short before they have done what they share with others.
+    // In the last one runs end while a task unwinds.
     for number in (0..raddle_tiers::size("rote_programs")).chain([1157]) {
         let program = Program::random(number);
         for strategy in ["odpor", "dpor", "dfs", "pcb:bound=2", "random-dfs"] {
@@ -403,7 +432,7 @@ fn a_run_that_strays_is_done_again_with_care() {
 
 fn strays_once(body: impl Fn() + Send + Sync + 'static, number: usize) {
     let mut target = target(body);
-    let told = search(&mut target, "odpor", 200);
+    let told = searched(&mut target, "odpor", 200).told;
     assert_eq!(told.len(), 200, "of {number}");
     assert_eq!(target.strayed_runs(), 1, "of {number}: nobody is led by what cannot be trusted");
     let strayed = told.iter().filter(|(verdict, ..)| *verdict == Verdict::Cut).count();

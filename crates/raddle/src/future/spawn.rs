@@ -69,7 +69,7 @@ where
         });
         if let Some(text) = panic {
             // The thread counts as one that panicked so, until somebody asks for the result.
-            panics::resume(Box::new(text));
+            std::panic::resume_unwind(Box::new(text));
         }
     };
     let owned = thread::spawn(body).owned();

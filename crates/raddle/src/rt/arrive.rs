@@ -2,16 +2,15 @@
 //! what programs do all the time has a way of its own here, as it has in the engine.
 
 mod giving;
+mod late;
 mod searched;
 
-use super::panics::RunOver;
-use super::switch::{Context, switch};
+use super::switch::Context;
 use super::watch::Watch;
-use super::{CONTEXTS, LATE_OPERATIONS_MAX, Rt, Run};
+use super::{CONTEXTS, Rt, Run};
 use raddle_engine::{Engine, Halt, Next};
-use raddle_model::{Kind, Mode, ObjectId, Op, Order, Outcome, Plain, SiteId, TaskId, Touch};
+use raddle_model::{Kind, ObjectId, Op, Order, Outcome, Plain, SiteId, TaskId, Touch};
 use raddle_policy::Planned;
-use std::panic::resume_unwind;
 use std::ptr;
 
 impl Rt {
@@ -163,9 +162,9 @@ impl Rt {
     #[inline(always)]
     fn wait(self, way: Way) {
         // SAFETY: the running task is left, and whoever the engine named waits in a switch.
-        unsafe { switch(way.from, way.to) };
-        if self.ending() {
-            self.unwind();
+        let eventful = unsafe { self.switch(way.from, way.to) };
+        if eventful && self.ending() {
+            self.come_late();
         }
     }
 
@@ -212,7 +211,8 @@ impl Rt {
     /// Switches away until it is this task's turn. Says how its operation ended.
     fn wait_for_outcome(self, way: Way) -> Outcome {
         self.wait(way);
-        self.with(|run| run.engine.outcome(run.running))
+        self.with(|run| if run.ending { Err(run.pending()) } else { Ok(run.engine.outcome(run.running)) })
+            .unwrap_or_else(|op| late::outcome(&op))
     }
 
     /// An operation of a run that is over or wants to know its callers, or the first of a task. Who goes on
@@ -240,31 +240,6 @@ impl Rt {
                 next => Err(run.hand_over(next)),
             }
         })
-    }
-
-    /// An operation after the run is over, in a destructor or after a swallowed unwinding.
-    pub(super) fn arrive_late(self, op: Op) -> Outcome {
-        let late = self.with(|run| {
-            let fiber = &mut run.fibers[run.running.index()];
-            fiber.late_operations += 1;
-            fiber.late_operations
-        });
-        let answerless = matches!(op.kind, Kind::Join | Kind::Recv | Kind::Park | Kind::Wake | Kind::Leave)
-            && op.mode == Mode::Block;
-        if late > LATE_OPERATIONS_MAX || (answerless && std::thread::panicking()) {
-            self.give_up();
-        }
-        if !std::thread::panicking() {
-            // The unwinding was swallowed: once more.
-            resume_unwind(Box::new(RunOver));
-        }
-        match (op.kind, op.mode) {
-            (Kind::OnceGet | Kind::OnceEnter | Kind::Finished, _) => Outcome::Value(0),
-            (Kind::Choose | Kind::Arrive | Kind::NotifyAll, _) => Outcome::Value(0),
-            (_, Mode::Timed) => Outcome::TimedOut,
-            (Kind::Recv, _) => Outcome::Closed,
-            _ => Outcome::Done,
-        }
     }
 }
 

@@ -23,8 +23,8 @@ pub(crate) struct Fiber {
     pub(crate) earlier_panic: Option<Panic>,
     /// Whether another task has been handed its result.
     pub(crate) joined: bool,
-    /// Whether it is unwinding, as far as the hook can tell.
-    pub(crate) unwinding: bool,
+    /// Panics that it took along when it was left.
+    pub(super) panics: usize,
     /// Operations since the run was over.
     pub(crate) late_operations: u32,
     /// Its thread locals.
@@ -76,8 +76,8 @@ impl Fiber {
         debug_assert!(!self.alive && self.locals.is_empty() && self.panic.is_none() && self.name.is_none());
         self.alive = true;
         self.joined = false;
-        self.unwinding = false;
         self.late_operations = 0;
+        self.panics = 0;
         // SAFETY: the caller promises that the borrows outlive the fiber; fibers are boxed.
         unsafe { self.context.begin(move || body(rt)) };
     }
@@ -88,7 +88,6 @@ pub(crate) fn abandon(rt: Rt, task: TaskId) {
     rt.with(|run| {
         run.leaked += 1;
         let fiber = &mut run.fibers[task.index()];
-        fiber.unwinding = false;
         fiber.alive = false;
         fiber.context.abandon();
         run.alive -= 1;

@@ -6,11 +6,13 @@ mod arrive;
 pub(crate) mod callers;
 pub(crate) mod carrier;
 mod clock;
+mod count;
 pub(crate) mod fiber;
 mod going;
 mod heart;
 mod image;
 mod jobs;
+mod leave;
 pub(crate) mod panics;
 mod searching;
 mod sharing;
@@ -26,23 +28,21 @@ mod worker;
 use crate::thread::Room;
 use arrive::Calls;
 use corosensei::stack::DefaultStack;
+use count::PanicCount;
 use fiber::Fiber;
 pub(crate) use heart::Heart;
-use panics::{Panic, RunOver};
+use panics::Panic;
 use raddle_engine::Engine;
 use raddle_model::{Failure, FailureKind, Kind, ObjectId, Op, Outcome, SiteId, TaskId, Verdict};
 use raddle_policy::Planned;
 use slot::Mark;
 use std::any::Any;
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
-use switch::{Context, switch};
+use switch::Context;
 use watch::Watch;
-
-/// Operations that a task may do after its run is over, before it is given up.
-const LATE_OPERATIONS_MAX: u32 = 10_000;
 
 /// Tasks whose stacks are found by one look.
 pub(crate) const CONTEXTS: usize = 64;
@@ -63,6 +63,8 @@ pub(crate) struct Run {
     pub(crate) maker: Option<TaskId>,
     /// The run is over: operations do nothing any more.
     pub(crate) ending: bool,
+    /// Who comes back from a switch has to look what has happened: the run is over, or a task was left while it unwound.
+    pub(crate) eventful: bool,
     /// Operations take a way of their own: the run is over, or wants to know who calls them.
     pub(crate) unusual: bool,
     /// What plain operations call. invariant: `Calls::FIRST` if `maker` is somebody or `unusual`, else `usual_calls`.
@@ -99,6 +101,8 @@ pub(crate) struct Run {
     /// Runs that were led by the one before them, and that nobody was told of.
     pub(crate) led: u64,
     pub(crate) heart: Arc<Heart>,
+    /// The panics of the running task, as std counts them.
+    pub(crate) panic_count: PanicCount,
     /// Statics that the run has used.
     pub(crate) statics: statics::Statics,
 }
@@ -157,61 +161,6 @@ impl Rt {
         self.with(|run| run.ending)
     }
 
-    /// Whether the running task is unwinding. std knows it for all tasks of the thread together,
-    /// the hook for each, but not when an unwinding ends.
-    pub(crate) fn panicking(self) -> bool {
-        self.with(|run| {
-            let me = run.running.index();
-            let others = run.fibers.iter().enumerate().any(|(i, fiber)| i != me && fiber.unwinding);
-            run.fibers[me].unwinding || !others
-        })
-    }
-
-    /// The run is over. Leaves the task's stack.
-    #[cold]
-    fn unwind(self) -> ! {
-        if std::thread::panicking() {
-            // Unwinding out of a destructor that runs because of a panic would abort the process.
-            self.give_up()
-        }
-        self.with(|run| run.fibers[run.running.index()].unwinding = true);
-        resume_unwind(Box::new(RunOver))
-    }
-
-    /// Switches away for good: for a task of a run that is over and that can neither go on nor unwind.
-    pub(crate) fn give_up(self) -> ! {
-        self.with(|run| run.stuck = true);
-        self.leave();
-        unreachable!("raddle bug: a task that was given up runs again")
-    }
-
-    /// The run does not do what the one before it did, by which it is led: it ends here, and is done again with care.
-    #[cold]
-    pub(crate) fn stray(self) -> ! {
-        self.with(|run| run.engine.leave_rote());
-        self.leave();
-        self.unwind()
-    }
-
-    /// Switches to the carrier's own stack.
-    pub(crate) fn leave(self) {
-        let (here, root) = self.with(|run| (run.here(), run.home()));
-        // SAFETY: the carrier waits in `drive`, `clear_away` or `drop_all` for as long as a task runs.
-        unsafe { switch(here, root) };
-    }
-
-    /// Switches from the carrier's own stack to a task, until there is no more to do.
-    pub(crate) fn visit(self, task: TaskId) {
-        let (root, to) = self.with(|run| {
-            run.stuck = false;
-            let world = run.engine.world().tasks().get(task.index());
-            let site = world.map_or(SiteId::UNKNOWN, |task| task.op.site);
-            (&raw mut run.root, run.go_from(task, site))
-        });
-        // SAFETY: the task is alive, and waits in a switch or has not begun.
-        unsafe { switch(root, to) };
-    }
-
     /// A value below `arity`, chosen by the policy.
     pub(crate) fn choose(self, arity: u32, site: SiteId) -> u32 {
         if self.with(|run| run.engine.is_led()) {
@@ -268,7 +217,7 @@ impl Rt {
             (before, here, child)
         });
         // SAFETY: the child has been begun just now.
-        unsafe { switch(here, child) };
+        unsafe { self.switch(here, child) };
         self.with(|run| {
             run.set_maker(before);
             run.heart.goes_on(run.running, site);
@@ -298,8 +247,7 @@ impl Rt {
     pub(crate) fn task(self, last: Kind, body: impl FnOnce() -> std::thread::Result<()>) -> *const Context {
         let result = body();
         let done = self.with(|run| {
-            let fiber = &mut run.fibers[run.running.index()];
-            fiber.unwinding = false;
+            let fiber = &run.fibers[run.running.index()];
             let done = result.is_ok() && fiber.locals.is_empty() && !run.ending;
             if done {
                 run.ends();
@@ -371,6 +319,11 @@ impl Rt {
 }
 
 impl Run {
+    /// What the running task is about to do.
+    fn pending(&self) -> Op {
+        self.engine.world().task(self.running).op
+    }
+
     /// Main is at its last operation: who goes on.
     fn end(&mut self) -> *const Context {
         let next = self.engine.arrive_at_end(self.running, SiteId::UNKNOWN);
@@ -520,6 +473,7 @@ pub(crate) type Ended = Result<(), Box<Verdict>>;
 pub(crate) fn drive(rt: Rt, body: &(dyn Fn() + Send + Sync)) -> Ended {
     rt.with(|run| {
         run.ending = false;
+        run.eventful = false;
         run.unusual = run.engine.analysis().hapsets.is_some();
         run.maker = None;
         run.find_calls();
@@ -553,6 +507,7 @@ pub(crate) fn drive(rt: Rt, body: &(dyn Fn() + Send + Sync)) -> Ended {
 fn clear_away(rt: Rt) {
     let all_ended = rt.with(|run| {
         run.ending = true;
+        run.eventful = true;
         run.unusual = true;
         run.calls = &Calls::FIRST;
         run.alive == 0
@@ -562,6 +517,10 @@ fn clear_away(rt: Rt) {
     }
     rt.with(Run::keep_stacks);
     statics::put_back(rt);
+    if std::thread::panicking() {
+        // Somebody was given up in the middle of a panic, and has not taken it along.
+        rt.with(|run| run.retired = true);
+    }
 }
 
 /// Unwinds what is left, the youngest first: a scope's threads before the stack they borrow from.

@@ -10,7 +10,7 @@
 use crate::rt::{self, Rt, abort, site};
 use raddle_model::{Failure, FailureKind, SiteId};
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::Once;
 
 /// What is known of a panic.
@@ -66,7 +66,6 @@ fn inside(info: &PanicHookInfo<'_>) -> bool {
     rt.with(|run| {
         let step = run.engine.steps();
         let fiber = &mut run.fibers[run.running.index()];
-        fiber.unwinding = true;
         // What happens while a run is cleared away is no panic of the program's.
         if !run.ending {
             run.untidy = true;
@@ -110,38 +109,10 @@ pub(crate) fn settle_task(rt: Rt, payload: &(dyn Any + Send)) {
     });
 }
 
-/// `catch_unwind`, and the hook knows that the unwinding has ended.
+/// What came of `f`, be it a panic.
 #[inline(always)]
 pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> std::thread::Result<R> {
-    let rt = rt::current();
-    let before = rt.is_some_and(|rt| rt.with(|run| run.fibers[run.running.index()].unwinding));
-    let result = catch_unwind(AssertUnwindSafe(f));
-    if result.is_err() {
-        unwinding(rt, before);
-    }
-    result
-}
-
-/// The same for all that a task does: nothing of it was unwinding before.
-#[inline(always)]
-pub(crate) fn catch_all<R>(rt: Rt, f: impl FnOnce() -> R) -> std::thread::Result<R> {
-    let result = catch_unwind(AssertUnwindSafe(f));
-    if result.is_err() {
-        unwinding(Some(rt), false);
-    }
-    result
-}
-
-/// `resume_unwind`, and the hook knows that the task is unwinding again.
-pub(crate) fn resume(payload: Box<dyn Any + Send>) -> ! {
-    unwinding(rt::current(), true);
-    resume_unwind(payload)
-}
-
-fn unwinding(rt: Option<Rt>, unwinding: bool) {
-    if let Some(rt) = rt {
-        rt.with(|run| run.fibers[run.running.index()].unwinding = unwinding);
-    }
+    catch_unwind(AssertUnwindSafe(f))
 }
 
 /// The running task has panicked where std aborts the process, and was caught: the run fails.

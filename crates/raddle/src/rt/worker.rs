@@ -2,6 +2,7 @@
 
 use super::arrive::Calls;
 use super::clock::Clock;
+use super::count::PanicCount;
 use super::jobs::Share;
 use super::searching::{Assignment, Shared};
 use super::slot::{CarrierId, Mark};
@@ -99,6 +100,7 @@ impl Worker {
             root: Context::default(),
             maker: None,
             ending: false,
+            eventful: false,
             unusual: false,
             calls: &Calls::SEARCHED,
             usual_calls: &Calls::SEARCHED,
@@ -118,6 +120,7 @@ impl Worker {
             leaked: 0,
             led: 0,
             heart: self.heart.clone(),
+            panic_count: PanicCount::find(),
             statics: super::statics::Statics::default(),
         };
         state.engine.analysis_mut().hapsets = self.hapsets.then(Hapsets::default);

@@ -1,5 +1,4 @@
-//! Poisoning, as std does it, but by task: std's own flag belongs to a thread, and all tasks of a
-//! run share one.
+//! Poisoning, as std does it.
 
 use crate::rt::Rt;
 use crate::thread::panicking;

@@ -105,7 +105,7 @@ where
     // In a run that is over the threads are gone, and there is nothing to wait for.
     let panicked = !rt.ending() && children.wait(rt, site);
     match result {
-        Err(payload) => panics::resume(payload),
+        Err(payload) => std::panic::resume_unwind(payload),
         Ok(_) if panicked => panic!("a scoped thread panicked"),
         Ok(value) => value,
     }

@@ -30,7 +30,7 @@ impl<T> Awaited<T> {
         let place = rt.prepare(site);
         let (result, packet) = Packet::pair(Some(rt));
         let body = move || {
-            let value = panics::catch_all(rt, f);
+            let value = panics::catch(f);
             let panicked = value.is_err();
             match &value {
                 Err(payload) => panics::settle_task(rt, &**payload),
