@@ -11,7 +11,7 @@ static int read() {
     std::shared_ptr<int> mine = current; // !race !memory !crash
 #endif
     return *mine; // !memory !race !crash
-} // !memory !race
+} // !memory !race !crash
 
 static void replace() {
 #ifdef FIXED

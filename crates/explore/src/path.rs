@@ -203,10 +203,10 @@ impl Path {
         self.late
     }
 
-    /// Those that an operation may conflict with whatever its objects are: on memory if it may be on any, or the other way
-    /// round.
+    /// Those that an operation may conflict with whatever its objects are: on memory and what lies there if it may be on any,
+    /// or the other way round.
     fn anywhere(&self, op: &Op) -> Option<&Accesses> {
-        match (op.is_wide(), op.is_memory()) {
+        match (op.is_wide(), op.lies()) {
             (true, _) => Some(&self.memory),
             (_, true) => Some(&self.wide),
             _ => None,
@@ -467,5 +467,6 @@ fn covers(op: &Op) -> bool {
 fn hides(earlier: &Op, op: &Op) -> bool {
     let whole =
         (earlier.object != op.object || earlier.span == Span::WHOLE) && (earlier.is_wide() || !op.is_wide());
+    let whole = whole && (earlier.frees() || !op.frees());
     earlier.access() == Access::Write && !op.second.is_some() && op.kind != Kind::End && whole
 }

@@ -99,6 +99,9 @@ pub enum Kind {
     WideRead,
     /// The same for a write.
     WideWrite,
+    /// Gives memory back. What lay there follows as that of a wide write does, and locks with it. Until then it may be any memory
+    /// and any lock that may lie in memory.
+    Free,
 }
 
 /// Whether an operation may wait for its object.
@@ -170,7 +173,17 @@ const MEMORY: u64 = 1 << Kind::Load as u32
     | 1 << Kind::CellRead as u32
     | 1 << Kind::CellWrite as u32
     | WIDE;
-const WIDE: u64 = 1 << Kind::WideRead as u32 | 1 << Kind::WideWrite as u32;
+const WIDE: u64 = 1 << Kind::WideRead as u32 | 1 << Kind::WideWrite as u32 | 1 << Kind::Free as u32;
+
+/// The kinds whose objects may lie in memory that is given back: memory itself, locks and their like.
+const LYING: u64 = {
+    let (mut mask, mut kind) = (MEMORY, Kind::Lock as u32);
+    while kind <= Kind::DropReceiver as u32 {
+        mask |= 1 << kind;
+        kind += 1;
+    }
+    mask
+};
 
 /// How an extent is accessed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -335,6 +348,18 @@ impl Op {
         WIDE >> self.kind as u32 & 1 == 1
     }
 
+    /// Whether it gives memory back.
+    #[inline]
+    pub fn frees(&self) -> bool {
+        self.kind == Kind::Free
+    }
+
+    /// Whether its objects may lie in memory that is given back.
+    #[inline]
+    pub fn lies(&self) -> bool {
+        LYING >> self.kind as u32 & 1 == 1
+    }
+
     /// The same as a plain operation, if it is one.
     #[inline(always)]
     pub fn plain(&self) -> Option<Plain> {
@@ -372,7 +397,8 @@ impl Op {
             return false;
         }
         if self.is_wide() || other.is_wide() {
-            return self.is_memory() && other.is_memory();
+            let frees = self.frees() || other.frees();
+            return if frees { self.lies() && other.lies() } else { self.is_memory() && other.is_memory() };
         }
         let first = self.object.is_some() && self.object == other.object && self.span.overlaps(other.span);
         let crossed = (self.object.is_some() && self.object == other.second)
@@ -440,6 +466,23 @@ mod tests {
         }
         assert!(write.conflicts(&read) && write.conflicts(&write) && !read.conflicts(&read));
         assert!(!write.conflicts(&on(Kind::Lock, 3)) && !on(Kind::Yield, u32::MAX).conflicts(&write));
+    }
+
+    #[test]
+    fn what_is_given_back_may_hold_any_lock() {
+        let free = Op::new(Kind::Free, ObjectId::NONE, SiteId::UNKNOWN);
+        for kind in
+            [Kind::Lock, Kind::ReadLock, Kind::NotifyOne, Kind::OnceGet, Kind::Recv, Kind::Load, Kind::Free]
+        {
+            let other = on(kind, 3);
+            assert!(free.conflicts(&other) && other.conflicts(&free), "{kind:?}");
+        }
+        for kind in [Kind::Spawn, Kind::Exit, Kind::Join, Kind::Unpark, Kind::Yield, Kind::Fence] {
+            assert!(!free.conflicts(&on(kind, 3)), "{kind:?}");
+        }
+        let wide =
+            [Kind::WideRead, Kind::WideWrite].map(|kind| Op::new(kind, ObjectId::NONE, SiteId::UNKNOWN));
+        assert!(wide.iter().all(|wide| free.conflicts(wide) && wide.conflicts(&free)));
     }
 
     #[test]

@@ -236,7 +236,7 @@ impl PointSet {
             kind if SPECIAL >> kind as u32 & 1 == 0 => true,
             Kind::Unlock | Kind::ReadUnlock | Kind::WriteUnlock => self.releases,
             Kind::Spawn => self.spawns,
-            Kind::CellRead | Kind::CellWrite | Kind::WideRead | Kind::WideWrite => {
+            Kind::CellRead | Kind::CellWrite | Kind::WideRead | Kind::WideWrite | Kind::Free => {
                 self.all_accesses || self.contains_access(site)
             }
             _ => false,
@@ -258,7 +258,8 @@ const SPECIAL: u64 = 1 << Kind::Spawn as u32
     | 1 << Kind::CellRead as u32
     | 1 << Kind::CellWrite as u32
     | 1 << Kind::WideRead as u32
-    | 1 << Kind::WideWrite as u32;
+    | 1 << Kind::WideWrite as u32
+    | 1 << Kind::Free as u32;
 
 /// When timed operations time out.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

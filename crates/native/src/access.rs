@@ -217,13 +217,19 @@ pub fn allocated(raw: usize, start: usize, size: usize, pc: usize) {
     });
 }
 
-/// The program gives memory back: for others that is a write, of the whole block. Gives back what libc may have again.
+/// The program gives memory back: for others that is a write, of the whole block and of the locks in it. Gives back what libc may have again.
 pub fn freed(start: usize, pc: usize) -> Vec<usize> {
     let site = with(|run| run.site(pc));
     // Libc's own blocks are nobody else's, and it may hold a lock of its own.
     let point = with(|run| run.several && run.is_point(site) && !run.modules.is_libc(pc));
     if let Some(size) = with(|run| run.blocks.size(start)).filter(|_| point) {
-        arrive_at_memory(start, size.min(FREED_MAX), true, site, size > FREED_MAX);
+        arrive(Op::new(Kind::Free, ObjectId::NONE, site));
+        words_follow(start, size.min(FREED_MAX), Kind::CellWrite, site);
+        with(|run| {
+            for lock in run.objects.sync_in(start, size) {
+                run.engine.perform(run.running, Op::new(Kind::Free, lock, site));
+            }
+        });
     }
     let deed = deed(site);
     let freed = with(|run| {

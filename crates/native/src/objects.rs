@@ -115,6 +115,18 @@ impl Objects {
         object
     }
 
+    /// The synchronization objects in these bytes, in the order in which they lie there.
+    pub fn sync_in(&self, start: usize, size: usize) -> Vec<ObjectId> {
+        let mut inside: Vec<(usize, ObjectId)> = if self.sync.len() < size {
+            let all = self.sync.iter().map(|(&address, &object)| (address, object));
+            all.filter(|(address, _)| (start..start + size).contains(address)).collect()
+        } else {
+            (start..start + size).filter_map(|address| Some((address, *self.sync.get(&address)?))).collect()
+        };
+        inside.sort_unstable();
+        inside.into_iter().map(|(_, object)| object).collect()
+    }
+
     /// Where each is that is still there, in the order of their numbers.
     pub fn places(&self) -> Vec<(ObjectId, usize)> {
         let sync = self.sync.iter().map(|(&address, &object)| (object, address));

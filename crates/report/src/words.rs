@@ -48,6 +48,7 @@ pub(crate) fn kind(kind: Kind) -> &'static str {
         Kind::CellWrite => "write",
         Kind::WideRead => "read several",
         Kind::WideWrite => "write several",
+        Kind::Free => "free",
     }
 }
 
@@ -106,7 +107,7 @@ pub(crate) fn op(op: &Op, names: &Names<'_>) -> String {
         }
         Kind::Wait => format!("{verb} {object}, give {}", names.object(op.second)),
         Kind::Wake => format!("{verb} {object}, take {}", names.object(op.second)),
-        Kind::Fence | Kind::WideRead | Kind::WideWrite => String::from(verb),
+        Kind::Fence | Kind::WideRead | Kind::WideWrite | Kind::Free => String::from(verb),
         _ => format!("{verb} {object}"),
     };
     let plain = if is_weak(op) { format!("{plain} {}", order(op.order)) } else { plain };

@@ -174,7 +174,7 @@ impl Path {
             by_task[task.index()].pop();
             each_extent(op, |object| by_object[object.index()].pop(writes));
             if *knows_memory {
-                if op.is_memory() {
+                if op.lies() {
                     memory.pop(writes);
                 }
                 if op.is_wide() {
@@ -184,12 +184,12 @@ impl Path {
         }
     }
 
-    /// From now on all steps on memory are listed, those of this run included.
+    /// From now on all steps on memory and what may lie there are listed, those of this run included.
     fn know_memory(&mut self) {
         if core::mem::replace(&mut self.knows_memory, true) {
             return;
         }
-        let steps = self.stops.iter().enumerate().filter(|(_, stop)| stop.op.is_memory());
+        let steps = self.stops.iter().enumerate().filter(|(_, stop)| stop.op.lies());
         steps.for_each(|(number, stop)| self.memory.push(number, stop.writes));
     }
 
@@ -291,7 +291,7 @@ impl Path {
             }
             by_object[object.index()].push(number, writes);
         });
-        if self.knows_memory && op.is_memory() {
+        if self.knows_memory && op.lies() {
             self.memory.push(number, writes);
         }
         if op.is_wide() {
@@ -427,7 +427,7 @@ fn intrudes(op: &Op, trace: &Trace) -> bool {
         Kind::Unlock | Kind::Wait | Kind::Wake => true,
         _ => false,
     };
-    !waits && (mutex(op.object) || mutex(op.second))
+    !waits && (op.frees() || mutex(op.object) || mutex(op.second))
 }
 
 /// Calls `each` with the objects of an operation, each once.

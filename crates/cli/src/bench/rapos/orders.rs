@@ -49,7 +49,7 @@ pub(super) fn of_synchronization(trace: &Trace) -> u128 {
 }
 
 fn is_plain_access(kind: Kind) -> bool {
-    matches!(kind, Kind::CellRead | Kind::CellWrite | Kind::WideRead | Kind::WideWrite)
+    matches!(kind, Kind::CellRead | Kind::CellWrite | Kind::WideRead | Kind::WideWrite | Kind::Free)
 }
 
 fn past(objects: &mut Vec<Past>, object: ObjectId) -> &mut Past {
