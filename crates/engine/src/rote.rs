@@ -206,9 +206,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.script.gives_back()
     }
 
-    /// What was taken so will be given back by [`Engine::arrive`] or one like it.
-    pub fn reopen_section(&mut self) {
-        self.script.reopen();
+    /// What was taken so will be given back by [`Engine::arrive`] or one like it, where it was taken. None if the run is not led
+    /// any more.
+    pub fn reopen_section(&mut self) -> Option<SiteId> {
+        self.script.reopen()
     }
 
     /// The same for the last call: the program has come as far as the state with which the run began, and goes on by itself.

@@ -179,9 +179,10 @@ impl Script {
         Some(left as usize)
     }
 
-    /// What was taken so will be given back the long way.
-    pub(super) fn reopen(&mut self) {
+    /// What was taken so will be given back the long way, where it was taken; none if the run is not led any more.
+    pub(super) fn reopen(&mut self) -> Option<SiteId> {
         self.opened = self.left != 0;
+        self.opened.then_some(SiteId(self.next_word as u32))
     }
 
     #[inline(never)]

@@ -110,9 +110,10 @@ fn nothing_else_is_done_in_a_section_that_is_open() {
     assert_eq!(script.answer(lock, TASK), None);
     assert_eq!(script.answer(unlock, TASK), Some(1));
     // And what was taken on the one can be given back on the other.
-    script.reopen();
+    assert_eq!(script.reopen(), Some(HERE));
     assert_eq!(script.answer(unlock, TASK), Some(1));
     assert!(repeats_section(&mut script) && script.is_read());
     script.end();
     assert!(!script.is_about(3) && !script.opens(3, HERE) && script.gives_back().is_none());
+    assert_eq!(script.reopen(), None);
 }
