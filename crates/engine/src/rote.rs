@@ -29,8 +29,9 @@ use raddle_model::{Analysis, Kind, ObjectId, Outcome, Plain, Plan, Policy, SiteI
 impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::begin`], for a run of a search that begins as the last one did, if what that was is known: `trace`
     /// must be what [`Engine::write_search_trace`] was given after it. False, and nothing has happened, if not. Whoever
-    /// knows that the first `shared` steps of the plan are those of that run need not have them compared.
-    pub fn begin_by_rote(&mut self, plan: &Plan, trace: &mut Trace, shared: usize) -> bool {
+    /// knows that the first `shared` steps of the plan are those of that run need not have them compared. `panics`: somebody
+    /// seems to panic all along, so that [`Engine::repeats_section`] is never true.
+    pub fn begin_by_rote(&mut self, plan: &Plan, trace: &mut Trace, shared: usize, panics: bool) -> bool {
         let found = self.rote.find(plan, trace, shared);
         let Some(place) = found.filter(|_| self.points == plan.points) else { return false };
         let kept = &self.rote.kept[place];
@@ -49,7 +50,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.world.take_back_first_states(&mut trace.log.objects, first_states);
         self.policy.skip(picks);
         self.analysis.recall(place);
-        self.rote.lead(lines, &mut self.script);
+        self.rote.lead(lines, panics, &mut self.script);
         self.rote.used = place + 1;
         self.rote.handed_out = false;
         self.rote.led = picks;
@@ -206,12 +207,6 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.script.gives_back()
     }
 
-    /// What was taken so will be given back by [`Engine::arrive`] or one like it, where it was taken. None if the run is not led
-    /// any more.
-    pub fn reopen_section(&mut self) -> Option<SiteId> {
-        self.script.reopen()
-    }
-
     /// The same for the last call: the program has come as far as the state with which the run began, and goes on by itself.
     #[inline(never)]
     pub fn repeat_last(
@@ -259,6 +254,14 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             self.script.close(task, plain.object, plain.site);
         }
         outcome
+    }
+
+    /// The running task has given back a mutex while somebody panicked. A run that is led by this one must find out the same, and
+    /// [`Engine::repeat_close`] does not.
+    pub fn part_section(&mut self, task: TaskId, object: ObjectId, site: SiteId) {
+        if self.rote.is_writing() {
+            self.script.part(task, object, site);
+        }
     }
 
     /// Whether the lines say that a task that was just made announces this now. Then it has.

@@ -65,6 +65,11 @@ impl Line {
         Line { word: self.word & CALLED & !CLOSED | ONCE, ..self }
     }
 
+    #[inline(always)]
+    fn is(&self, other: Line) -> bool {
+        (self.object, self.word) == (other.object, other.word)
+    }
+
     /// Whether it is the same call.
     #[inline(always)]
     pub(super) fn is_same(&self, call: Line) -> bool {
@@ -105,6 +110,8 @@ pub(crate) struct Script {
     left: u32,
     // invariant: the next line is closed, and what it is about was taken, and is given back, by a call that goes the long way.
     opened: bool,
+    /// Sections are not closed the short way.
+    long: bool,
     // invariant: states are kept in between so many first lines, and not behind them: these stay as many.
     settled: usize,
 }
@@ -119,6 +126,7 @@ impl Default for Script {
             next_word: nothing,
             left: 0,
             opened: false,
+            long: false,
             settled: 0,
         }
     }
@@ -179,12 +187,6 @@ impl Script {
         Some(left as usize)
     }
 
-    /// What was taken so will be given back the long way, where it was taken; none if the run is not led any more.
-    pub(super) fn reopen(&mut self) -> Option<SiteId> {
-        self.opened = self.left != 0;
-        self.opened.then_some(SiteId(self.next_word as u32))
-    }
-
     #[inline(never)]
     fn give_back_last(&mut self) -> Option<usize> {
         (self.left != 0).then(|| self.read_next())
@@ -222,15 +224,16 @@ impl Script {
         self.at = at;
         (self.next_object, self.next_word, self.left) = (u64::MAX, u64::MAX, 0);
         if let Some(line) = self.lines.get(at) {
-            if line.object < u64::from(IDS) {
+            if line.object < u64::from(IDS) && !(self.long && line.word & CLOSED != 0) {
                 self.next_object = line.object;
             }
             (self.next_word, self.left) = (line.word & CALLED, (line.word / ONCE) as u32);
         }
     }
 
-    /// So many lines lead a run; the last of them.
-    pub(super) fn lead(&mut self, lines: usize) -> Option<Line> {
+    /// So many lines lead a run; the last of them. `long`: it takes and gives back mutexes by [`Script::answer`] only.
+    pub(super) fn lead(&mut self, lines: usize, long: bool) -> Option<Line> {
+        self.long = long;
         self.lines.truncate(lines);
         // What the state was kept after was done once, and had not given anything back.
         let last = self.lines.pop().map(Line::alone);
@@ -299,20 +302,33 @@ impl Script {
     #[inline(always)]
     pub(super) fn close(&mut self, task: TaskId, object: ObjectId, site: SiteId) {
         let taken = Line::staying(Kind::Lock, task, object, site);
-        let lines = self.lines.len();
-        let Some(last) =
-            self.lines.last_mut().filter(|last| (last.object, last.word) == (taken.object, taken.word))
-        else {
+        let closed = Line { word: taken.word | CLOSED, ..taken };
+        let taken_last = self.lines.last().is_some_and(|last| last.is(taken));
+        if !taken_last {
             return self.lines.push(Line::staying(Kind::Unlock, task, object, site));
-        };
-        last.word |= CLOSED;
-        let closed = *last;
-        if lines > self.settled + 1
-            && let [.., before, _] = &mut *self.lines
-            && before.takes_in(closed)
-        {
-            self.lines.pop();
         }
+        let own = self.lines.len() - 1;
+        if own > self.settled && self.lines[own - 1].takes_in(closed) {
+            return self.lines.truncate(own);
+        }
+        self.lines[own] = closed;
+    }
+
+    /// What was given back last was given back while somebody panicked, which is nothing that is done the short way: it is a line
+    /// by itself.
+    pub(super) fn part(&mut self, task: TaskId, object: ObjectId, site: SiteId) {
+        let taken = Line::staying(Kind::Lock, task, object, site);
+        let Some(last) = self.lines.last_mut() else { return };
+        if last.object != taken.object || (last.word ^ taken.word) & CALLED != CLOSED {
+            return;
+        }
+        if last.word >= 2 * ONCE {
+            last.word -= ONCE;
+            self.lines.push(taken);
+        } else {
+            *last = taken;
+        }
+        self.lines.push(Line::staying(Kind::Unlock, task, object, site));
     }
 }
 

@@ -253,7 +253,9 @@ impl Worker {
             let begun = match &mut kept {
                 Kept::Nothing(again) => *again && state.engine.begin_again(),
                 Kept::Log(trace, shared) if !closely => {
-                    let led = state.engine.begin_by_rote(plan, trace, *shared);
+                    // A thread may count a panic of a task that was given up, for good.
+                    let panics = std::thread::panicking();
+                    let led = state.engine.begin_by_rote(plan, trace, *shared, panics);
                     state.led += u64::from(led);
                     led
                 }

@@ -98,7 +98,8 @@ impl<T: ?Sized> Mutex<T> {
         let Some(rt) = rt::current() else { return self.poison.wrap(self.lock_outside()) };
         let id = self.slot.id_or_more(rt.stamp());
         if rt.repeats(id) {
-            if rt.opens_by_rote(id, site) && self.is_plain() {
+            // Whether somebody panics is asked where it is given back.
+            if rt.opens_by_rote(id, site) && self.poison.is_clear() {
                 self.poison.set_only_held(true);
                 return Ok(MutexGuard { lock: self, made: rt.led_mark(), not_send: PhantomData });
             }
@@ -376,6 +377,7 @@ unsafe fn give_back_outside<T: ?Sized>(lock: &Mutex<T>, panicking: bool) {
 #[cold]
 fn give_back_in_panic(rt: Rt, object: ObjectId, site: SiteId, poison: &Flag, panicking: bool) {
     rt.arrive(Op::new(Kind::Unlock, object, site));
+    rt.with(|run| run.engine.part_section(run.running, object, site));
     poison.done(&PoisonGuard::new(panicking));
 }
 
@@ -404,14 +406,9 @@ fn give_back<T: ?Sized>(lock: &Mutex<T>, made: u64) {
 /// Gives a mutex back that was taken by rote: mostly it is given back so.
 #[inline(never)]
 fn give_back_led<T: ?Sized>(lock: &Mutex<T>, made: u64) {
+    // What was taken to be given back at once is given back the long way if somebody panics. In the run before nobody did, or
+    // that would be a line by itself: so the run strays.
     if let Some(rt) = rt::current()
-        && made == rt.led_mark()
-    {
-        // Somebody panics: what was taken the short way is given back the long one.
-        if let Some(site) = rt.with(|run| run.engine.reopen_section()) {
-            lock.site.store(site.0, Ordering::Relaxed);
-        }
-    } else if let Some(rt) = rt::current()
         && made & BY_ROTE != 0
         && rt.mark().0 == made >> BITS
         && !std::thread::panicking()

@@ -36,7 +36,7 @@ fn what_comes_again_is_counted() {
     (0..4).for_each(|_| add(&mut script));
     section(&mut script);
     // The last one does not lead.
-    assert_eq!((times(&script), script.lead(3).is_some()), (vec![5, 4, 1], true));
+    assert_eq!((times(&script), script.lead(3, false).is_some()), (vec![5, 4, 1], true));
     assert!((0..5).all(|_| repeats_section(&mut script)));
     assert!(!repeats_section(&mut script));
     assert!((0..4).all(|_| repeats_add(&mut script)));
@@ -52,7 +52,7 @@ fn a_state_is_kept_between_lines() {
     script.close(TASK, MUTEX, HERE);
     (0..3).for_each(|_| section(&mut script));
     assert_eq!(times(&script), [3, 1, 3]);
-    let last = script.lead(2).expect("the line that the state was kept after");
+    let last = script.lead(2, false).expect("the line that the state was kept after");
     assert!(last.is_same(Line::staying(Kind::Lock, TASK, MUTEX, HERE)) && last.word / ONCE == 1);
     assert_eq!(times(&script), [3]);
     // The same for what is not given back.
@@ -72,7 +72,7 @@ fn a_line_has_an_end_and_another_comes_after_it() {
     (0..many).for_each(|_| section(&mut script));
     assert_eq!(times(&script), [often, 10, often, 10]);
     script.write(Line::staying(Kind::Rmw, TASK, MUTEX, HERE));
-    assert!(script.lead(5).is_some());
+    assert!(script.lead(5, false).is_some());
     assert!((0..many).all(|_| repeats_add(&mut script)));
     assert!((0..many).all(|_| repeats_section(&mut script)) && script.is_read());
 }
@@ -100,7 +100,7 @@ fn nothing_else_is_done_in_a_section_that_is_open() {
     let mut script = Script::default();
     (0..4).for_each(|_| section(&mut script));
     script.write(Line::staying(Kind::Rmw, TASK, MUTEX, HERE));
-    assert!(script.lead(2).is_some());
+    assert!(script.lead(2, false).is_some());
     let [lock, unlock] = [Kind::Lock, Kind::Unlock].map(|kind| Line::new(Call::Arrive, kind, MUTEX, HERE, 0));
     assert!(script.opens(3, HERE) && !repeats_add(&mut script));
     assert_eq!(script.answer(unlock, TASK), None);
@@ -109,11 +109,52 @@ fn nothing_else_is_done_in_a_section_that_is_open() {
     assert_eq!(script.answer(lock, TASK), Some(1));
     assert_eq!(script.answer(lock, TASK), None);
     assert_eq!(script.answer(unlock, TASK), Some(1));
-    // And what was taken on the one can be given back on the other.
-    assert_eq!(script.reopen(), Some(HERE));
-    assert_eq!(script.answer(unlock, TASK), Some(1));
-    assert!(repeats_section(&mut script) && script.is_read());
+    assert!((0..2).all(|_| repeats_section(&mut script)) && script.is_read());
     script.end();
     assert!(!script.is_about(3) && !script.opens(3, HERE) && script.gives_back().is_none());
-    assert_eq!(script.reopen(), None);
+}
+
+#[test]
+fn what_is_given_back_in_a_panic_is_a_line_by_itself() {
+    let parted = |sections: usize, settled: bool| {
+        let mut script = Script::default();
+        (0..sections).for_each(|_| section(&mut script));
+        script.write_stay(Kind::Lock, TASK, MUTEX, HERE);
+        if settled {
+            script.settle();
+        }
+        script.close(TASK, MUTEX, HERE);
+        script.part(TASK, MUTEX, HERE);
+        // Another one is no part of it.
+        section(&mut script);
+        script
+    };
+    let [lock, unlock] = [Kind::Lock, Kind::Unlock].map(|kind| Line::new(Call::Arrive, kind, MUTEX, HERE, 0));
+    for (sections, settled) in [(0, false), (1, false), (4, false), (0, true), (3, true)] {
+        let mut script = parted(sections, settled);
+        let lines = usize::from(sections > 0) + 3;
+        assert_eq!(times(&script).len(), lines);
+        script.write(Line::staying(Kind::Rmw, TASK, MUTEX, HERE));
+        assert!(script.lead(lines + 1, false).is_some());
+        assert!((0..sections).all(|_| repeats_section(&mut script)));
+        assert!(!script.opens(3, HERE));
+        assert_eq!((script.answer(lock, TASK), script.answer(unlock, TASK)), (Some(1), Some(1)));
+        assert!(repeats_section(&mut script) && script.is_read());
+    }
+    // Whoever does nothing the short way is led by the same lines.
+    let mut script = parted(2, false);
+    assert!(script.lead(4, true).is_some() && !script.opens(3, HERE));
+    for _ in 0..3 {
+        assert_eq!((script.answer(lock, TASK), script.answer(unlock, TASK)), (Some(1), Some(1)));
+    }
+    assert!(script.is_read());
+    // Where it was no part of a step nothing is to be done.
+    let mut script = Script::default();
+    script.part(TASK, MUTEX, HERE);
+    section(&mut script);
+    script.part(TASK, ObjectId(4), HERE);
+    script.part(TASK, MUTEX, SiteId(8));
+    add(&mut script);
+    script.part(TASK, MUTEX, HERE);
+    assert_eq!(times(&script), [1, 1]);
 }
