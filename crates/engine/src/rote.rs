@@ -29,9 +29,8 @@ use raddle_model::{Analysis, Kind, ObjectId, Outcome, Plain, Plan, Policy, SiteI
 impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::begin`], for a run of a search that begins as the last one did, if what that was is known: `trace`
     /// must be what [`Engine::write_search_trace`] was given after it. False, and nothing has happened, if not. Whoever
-    /// knows that the first `shared` steps of the plan are those of that run need not have them compared. `panics`: somebody
-    /// seems to panic all along, so that [`Engine::repeats_section`] is never true.
-    pub fn begin_by_rote(&mut self, plan: &Plan, trace: &mut Trace, shared: usize, panics: bool) -> bool {
+    /// knows that the first `shared` steps of the plan are those of that run need not have them compared.
+    pub fn begin_by_rote(&mut self, plan: &Plan, trace: &mut Trace, shared: usize) -> bool {
         let found = self.rote.find(plan, trace, shared);
         let Some(place) = found.filter(|_| self.points == plan.points) else { return false };
         let kept = &self.rote.kept[place];
@@ -50,7 +49,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.world.take_back_first_states(&mut trace.log.objects, first_states);
         self.policy.skip(picks);
         self.analysis.recall(place);
-        self.rote.lead(lines, panics, &mut self.script);
+        self.rote.lead(lines, &mut self.script);
         self.rote.used = place + 1;
         self.rote.handed_out = false;
         self.rote.led = picks;
@@ -64,6 +63,11 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// no other will be led.
     pub fn has_strayed(&self) -> bool {
         self.rote.phase == Phase::Strayed
+    }
+
+    /// No run is led from here on.
+    pub fn distrust_rote(&mut self) {
+        self.rote.distrusted = true;
     }
 
     /// The next run is not led: what was handed out of the last one is gone.

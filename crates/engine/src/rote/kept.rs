@@ -178,9 +178,9 @@ impl Rote {
         }
     }
 
-    /// So many lines lead the run ([`Script::lead`]).
-    pub(super) fn lead(&mut self, lines: usize, long: bool, script: &mut Script) {
-        self.last = script.lead(lines, long);
+    /// So many lines lead the run.
+    pub(super) fn lead(&mut self, lines: usize, script: &mut Script) {
+        self.last = script.lead(lines);
         self.phase = Phase::Led;
     }
 

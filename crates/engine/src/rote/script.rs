@@ -110,8 +110,6 @@ pub(crate) struct Script {
     left: u32,
     // invariant: the next line is closed, and what it is about was taken, and is given back, by a call that goes the long way.
     opened: bool,
-    /// Sections are not closed the short way.
-    long: bool,
     // invariant: states are kept in between so many first lines, and not behind them: these stay as many.
     settled: usize,
 }
@@ -126,7 +124,6 @@ impl Default for Script {
             next_word: nothing,
             left: 0,
             opened: false,
-            long: false,
             settled: 0,
         }
     }
@@ -224,16 +221,15 @@ impl Script {
         self.at = at;
         (self.next_object, self.next_word, self.left) = (u64::MAX, u64::MAX, 0);
         if let Some(line) = self.lines.get(at) {
-            if line.object < u64::from(IDS) && !(self.long && line.word & CLOSED != 0) {
+            if line.object < u64::from(IDS) {
                 self.next_object = line.object;
             }
             (self.next_word, self.left) = (line.word & CALLED, (line.word / ONCE) as u32);
         }
     }
 
-    /// So many lines lead a run; the last of them. `long`: it takes and gives back mutexes by [`Script::answer`] only.
-    pub(super) fn lead(&mut self, lines: usize, long: bool) -> Option<Line> {
-        self.long = long;
+    /// So many lines lead a run; the last of them.
+    pub(super) fn lead(&mut self, lines: usize) -> Option<Line> {
         self.lines.truncate(lines);
         // What the state was kept after was done once, and had not given anything back.
         let last = self.lines.pop().map(Line::alone);

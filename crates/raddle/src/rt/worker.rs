@@ -121,6 +121,10 @@ impl Worker {
             statics: super::statics::Statics::default(),
         };
         state.engine.analysis_mut().hapsets = self.hapsets.then(Hapsets::default);
+        if self.led.strayed.load(Ordering::Relaxed) != 0 {
+            // On a carrier before this one.
+            state.engine.distrust_rote();
+        }
         // What a search was told of the last run.
         let mut trace = Trace::default();
         // A retired carrier ends, and the target starts another: std's counters of this thread are off
@@ -253,9 +257,7 @@ impl Worker {
             let begun = match &mut kept {
                 Kept::Nothing(again) => *again && state.engine.begin_again(),
                 Kept::Log(trace, shared) if !closely => {
-                    // A thread may count a panic of a task that was given up, for good.
-                    let panics = std::thread::panicking();
-                    let led = state.engine.begin_by_rote(plan, trace, *shared, panics);
+                    let led = state.engine.begin_by_rote(plan, trace, *shared);
                     state.led += u64::from(led);
                     led
                 }
@@ -283,6 +285,9 @@ impl Worker {
         if state.shared {
             self.shared.store(true, Ordering::Relaxed);
         }
+        // A task that was given up while it unwound is never done with that, as far as its thread can tell: from here on all
+        // tasks would seem to panic.
+        state.retired |= std::thread::panicking();
         ended
     }
 

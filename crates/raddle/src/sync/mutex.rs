@@ -406,13 +406,8 @@ fn give_back<T: ?Sized>(lock: &Mutex<T>, made: u64) {
 /// Gives a mutex back that was taken by rote: mostly it is given back so.
 #[inline(never)]
 fn give_back_led<T: ?Sized>(lock: &Mutex<T>, made: u64) {
-    if let Some(rt) = rt::current()
-        && made == rt.led_mark()
-        && !rt.ending()
-    {
-        // Somebody panics. In the run before nobody did, or this would be a line by itself.
-        rt.stray();
-    }
+    // What was taken to be given back at once is given back the long way if somebody panics. In the run before nobody did, or
+    // that would be a line by itself: so the run strays.
     if let Some(rt) = rt::current()
         && made & BY_ROTE != 0
         && rt.mark().0 == made >> BITS

@@ -449,7 +449,7 @@ static TAKEN_TWICE: AtomicBool = AtomicBool::new(false);
 /// What is compared of each call is compared in each: an operation that differs in one thing from the one before is another.
 #[test]
 fn a_run_strays_with_its_object_its_site_or_its_kind() {
-    let rounds: [Round; 14] = [
+    let rounds: [Round; 15] = [
         // Something is in a section where nothing was, or the other way round, or it is left open.
         |atomics, mutex, other| {
             let guard = mutex.lock();
@@ -519,6 +519,18 @@ fn a_run_strays_with_its_object_its_site_or_its_kind() {
                 }
             });
             drop(std::panic::catch_unwind(ends));
+        },
+        // The same, and once more after it, as if the first had not been.
+        |_, mutex, other| {
+            for time in 0..1 + u8::from(other) {
+                let ends = std::panic::AssertUnwindSafe(|| {
+                    let _guard = mutex.lock();
+                    if other && time == 0 {
+                        std::panic::resume_unwind(Box::new("ends"));
+                    }
+                });
+                drop(std::panic::catch_unwind(ends));
+            }
         },
         // Once more than before, or once less.
         |atomics, mutex, other| {

@@ -36,7 +36,7 @@ fn what_comes_again_is_counted() {
     (0..4).for_each(|_| add(&mut script));
     section(&mut script);
     // The last one does not lead.
-    assert_eq!((times(&script), script.lead(3, false).is_some()), (vec![5, 4, 1], true));
+    assert_eq!((times(&script), script.lead(3).is_some()), (vec![5, 4, 1], true));
     assert!((0..5).all(|_| repeats_section(&mut script)));
     assert!(!repeats_section(&mut script));
     assert!((0..4).all(|_| repeats_add(&mut script)));
@@ -52,7 +52,7 @@ fn a_state_is_kept_between_lines() {
     script.close(TASK, MUTEX, HERE);
     (0..3).for_each(|_| section(&mut script));
     assert_eq!(times(&script), [3, 1, 3]);
-    let last = script.lead(2, false).expect("the line that the state was kept after");
+    let last = script.lead(2).expect("the line that the state was kept after");
     assert!(last.is_same(Line::staying(Kind::Lock, TASK, MUTEX, HERE)) && last.word / ONCE == 1);
     assert_eq!(times(&script), [3]);
     // The same for what is not given back.
@@ -72,7 +72,7 @@ fn a_line_has_an_end_and_another_comes_after_it() {
     (0..many).for_each(|_| section(&mut script));
     assert_eq!(times(&script), [often, 10, often, 10]);
     script.write(Line::staying(Kind::Rmw, TASK, MUTEX, HERE));
-    assert!(script.lead(5, false).is_some());
+    assert!(script.lead(5).is_some());
     assert!((0..many).all(|_| repeats_add(&mut script)));
     assert!((0..many).all(|_| repeats_section(&mut script)) && script.is_read());
 }
@@ -100,7 +100,7 @@ fn nothing_else_is_done_in_a_section_that_is_open() {
     let mut script = Script::default();
     (0..4).for_each(|_| section(&mut script));
     script.write(Line::staying(Kind::Rmw, TASK, MUTEX, HERE));
-    assert!(script.lead(2, false).is_some());
+    assert!(script.lead(2).is_some());
     let [lock, unlock] = [Kind::Lock, Kind::Unlock].map(|kind| Line::new(Call::Arrive, kind, MUTEX, HERE, 0));
     assert!(script.opens(3, HERE) && !repeats_add(&mut script));
     assert_eq!(script.answer(unlock, TASK), None);
@@ -135,19 +135,12 @@ fn what_is_given_back_in_a_panic_is_a_line_by_itself() {
         let lines = usize::from(sections > 0) + 3;
         assert_eq!(times(&script).len(), lines);
         script.write(Line::staying(Kind::Rmw, TASK, MUTEX, HERE));
-        assert!(script.lead(lines + 1, false).is_some());
+        assert!(script.lead(lines + 1).is_some());
         assert!((0..sections).all(|_| repeats_section(&mut script)));
         assert!(!script.opens(3, HERE));
         assert_eq!((script.answer(lock, TASK), script.answer(unlock, TASK)), (Some(1), Some(1)));
         assert!(repeats_section(&mut script) && script.is_read());
     }
-    // Whoever does nothing the short way is led by the same lines.
-    let mut script = parted(2, false);
-    assert!(script.lead(4, true).is_some() && !script.opens(3, HERE));
-    for _ in 0..3 {
-        assert_eq!((script.answer(lock, TASK), script.answer(unlock, TASK)), (Some(1), Some(1)));
-    }
-    assert!(script.is_read());
     // Where it was no part of a step nothing is to be done.
     let mut script = Script::default();
     script.part(TASK, MUTEX, HERE);
