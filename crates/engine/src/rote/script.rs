@@ -76,11 +76,22 @@ impl Line {
         (self.word ^ call.word) & CALLED == 0 && self.object as u32 == call.object as u32
     }
 
+    /// Whether it is the same call with the same answer, however often.
+    #[inline(always)]
+    fn is_like(&self, other: &Line) -> bool {
+        self.object == other.object && (self.word ^ other.word) & CALLED == 0
+    }
+
+    /// How often it comes.
+    #[inline(always)]
+    fn times(&self) -> u32 {
+        (self.word / ONCE) as u32
+    }
+
     /// Whether another call like it, after which the task goes on, too, is counted here. If so it was.
     #[inline(always)]
     fn takes_in(&mut self, other: Line) -> bool {
-        let like = self.object == other.object && (self.word ^ other.word) & CALLED == 0;
-        let takes_in = like && self.object < u64::from(IDS) && self.word < OFTEN;
+        let takes_in = self.is_like(&other) && self.object < u64::from(IDS) && self.word < OFTEN;
         if takes_in {
             self.word += ONCE;
         }
@@ -100,7 +111,8 @@ pub(crate) struct Script {
     /// While a run is led all but the last one of those that lead it, so that nothing but the end of the list is to be
     /// looked out for.
     lines: Vec<Line>,
-    // invariant: the next line in a run that is led, of which the last lies elsewhere; beyond all lines in any other.
+    // invariant: the next line in a run that is led, of which the last lies elsewhere, or the last of several that are alike;
+    // beyond all lines in any other.
     at: usize,
     // invariant: the object of the next line, if that is one of a task that goes on; else no object's number.
     next_object: u64,
@@ -184,6 +196,8 @@ impl Script {
         Some(left as usize)
     }
 
+    // Not a cold one, though mostly there is more to come.
+    #[cold]
     #[inline(never)]
     fn give_back_last(&mut self) -> Option<usize> {
         (self.left != 0).then(|| self.read_next())
@@ -216,15 +230,18 @@ impl Script {
         usize::MAX - self.at
     }
 
-    /// This line comes next.
+    /// This line comes next, with those behind it that only say that it comes again: each state that was kept has parted some.
     fn read(&mut self, at: usize) {
         self.at = at;
         (self.next_object, self.next_word, self.left) = (u64::MAX, u64::MAX, 0);
-        if let Some(line) = self.lines.get(at) {
-            if line.object < u64::from(IDS) {
-                self.next_object = line.object;
+        let Some([line, behind @ ..]) = self.lines.get(at..) else { return };
+        (self.next_word, self.left) = (line.word & CALLED, line.times());
+        if line.object < u64::from(IDS) {
+            self.next_object = line.object;
+            for again in behind.iter().take_while(|again| again.is_like(line)) {
+                self.at += 1;
+                self.left += again.times();
             }
-            (self.next_word, self.left) = (line.word & CALLED, (line.word / ONCE) as u32);
         }
     }
 

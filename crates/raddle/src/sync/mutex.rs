@@ -406,10 +406,7 @@ fn give_back<T: ?Sized>(lock: &Mutex<T>, made: u64) {
 /// Gives a mutex back that was taken by rote: mostly it is given back so.
 #[inline(never)]
 fn give_back_led<T: ?Sized>(lock: &Mutex<T>, made: u64) {
-    // What was taken to be given back at once is given back the long way if somebody panics. In the run before nobody did, or
-    // that would be a line by itself: so the run strays.
     if let Some(rt) = rt::current()
-        && made & BY_ROTE != 0
         && rt.mark().0 == made >> BITS
         && !std::thread::panicking()
         && rt.goes_on_by_rote(Kind::Unlock, lock.slot.id_or_more(rt.stamp()), lock.taken_at())
@@ -439,9 +436,6 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        if self.made & (CLOSED | BY_ROTE) == 0 {
-            return give_back(self.lock, self.made);
-        }
         if let Some(rt) = rt::current()
             && self.made == rt.led_mark()
             && !std::thread::panicking()
@@ -449,7 +443,12 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
         {
             return self.lock.poison.set_only_held(false);
         }
-        give_back_led(self.lock, self.made);
+        if self.made & BY_ROTE != 0 {
+            return give_back_led(self.lock, self.made);
+        }
+        // A section that is led, too, if somebody panics. In the run before nobody did, or that would be a line by itself: so
+        // the run strays.
+        give_back(self.lock, self.made);
     }
 }
 

@@ -342,6 +342,26 @@ fn loops_are_told_the_same_by_rote() {
     }
 }
 
+/// A run in which the order of locks is followed is not led, and leads the next one.
+#[test]
+fn nearly_all_runs_are_led() {
+    let body = || {
+        let shared = Arc::new(Shared::default());
+        let begin = |_| {
+            let shared = shared.clone();
+            thread::spawn(move || (0..30).for_each(|_| shared.section(0)))
+        };
+        let tasks: Vec<_> = (0..2).map(begin).collect();
+        tasks.into_iter().for_each(|task| task.join().unwrap());
+    };
+    let (mut by_rote, mut whole) = (target(body), Whole(target(body)));
+    let (found, expected) = (search(&mut by_rote, "odpor", 1100), search(&mut whole, "odpor", 1100));
+    assert_eq!((by_rote.strayed_runs(), found.len()), (0, 1100));
+    assert!(found == expected, "not all runs are told the same");
+    let closely = (0..1100u64).filter(|run| run.is_power_of_two() || run % 256 == 0).count() as u64;
+    assert_eq!(by_rote.led_runs(), 1100 - closely);
+}
+
 #[test]
 fn searches_end_with_the_same_counts_over_many_batches() {
     let body = || {

@@ -63,6 +63,47 @@ fn a_state_is_kept_between_lines() {
     assert_eq!(times(&script), [2, 2]);
 }
 
+/// Whoever is led does not notice where states were kept.
+#[test]
+fn what_was_parted_by_a_state_is_read_at_once() {
+    for long in [false, true] {
+        let mut script = Script::default();
+        for _ in 0..3 {
+            (0..3).for_each(|_| section(&mut script));
+            script.write(Line::staying(Kind::Lock, TASK, MUTEX, HERE));
+            script.settle();
+            script.close(TASK, MUTEX, HERE);
+        }
+        add(&mut script);
+        script.settle();
+        add(&mut script);
+        // Another site, object and answer are other lines.
+        script.write_stay(Kind::Rmw, TASK, MUTEX, SiteId(8));
+        script.write_stay(Kind::Rmw, TASK, ObjectId(4), SiteId(8));
+        let turn = Line::new(Call::Arrive, Kind::Rmw, MUTEX, HERE, 2);
+        (0..2).for_each(|_| script.write(turn));
+        section(&mut script);
+        assert_eq!(times(&script), [3, 1, 3, 1, 3, 1, 1, 1, 1, 1, 1, 1, 1]);
+        assert!(script.lead(13).is_some());
+        let [lock, unlock] =
+            [Kind::Lock, Kind::Unlock].map(|kind| Line::new(Call::Arrive, kind, MUTEX, HERE, 0));
+        for time in 0..12 {
+            let answers =
+                |script: &mut Script| [lock, unlock].map(|call| script.answer(call, TASK)) == [Some(1); 2];
+            assert!(if long && time % 3 == 0 { answers(&mut script) } else { repeats_section(&mut script) });
+        }
+        assert!(!repeats_section(&mut script) && script.answer(lock, TASK).is_none());
+        assert!((0..2).all(|_| repeats_add(&mut script)) && !repeats_add(&mut script));
+        assert!(
+            script.stays(Kind::Rmw, 3, SiteId(8)).is_some()
+                && script.stays(Kind::Rmw, 4, SiteId(8)).is_some()
+        );
+        assert!(!repeats_add(&mut script) && !script.is_read());
+        assert_eq!([(); 2].map(|()| script.answer(turn, TASK)), [Some(2); 2]);
+        assert!(script.is_read() && script.answer(turn, TASK).is_none());
+    }
+}
+
 #[test]
 fn a_line_has_an_end_and_another_comes_after_it() {
     let mut script = Script::default();
