@@ -94,7 +94,6 @@ impl Watch {
     #[inline]
     pub(crate) fn expect_races(&mut self) {
         self.attentive = true;
-        self.only_locks = false;
     }
 
     #[inline(never)]
@@ -178,7 +177,6 @@ impl Analysis for Watch {
         self.fingerprint.clone_from(fingerprint);
         self.weak_orders = *weak_orders;
         self.attentive = false;
-        self.only_locks = true;
     }
 
     #[inline(always)]
