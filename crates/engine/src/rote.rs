@@ -65,6 +65,11 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.rote.phase == Phase::Strayed
     }
 
+    /// No run is led from here on.
+    pub fn distrust_rote(&mut self) {
+        self.rote.distrusted = true;
+    }
+
     /// The next run is not led: what was handed out of the last one is gone.
     pub fn forget_rote(&mut self) {
         self.rote.handed_out = false;
@@ -206,11 +211,6 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.script.gives_back()
     }
 
-    /// What was taken so will be given back by [`Engine::arrive`] or one like it.
-    pub fn reopen_section(&mut self) {
-        self.script.reopen();
-    }
-
     /// The same for the last call: the program has come as far as the state with which the run began, and goes on by itself.
     #[inline(never)]
     pub fn repeat_last(
@@ -258,6 +258,14 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             self.script.close(task, plain.object, plain.site);
         }
         outcome
+    }
+
+    /// The running task has given back a mutex while somebody panicked. A run that is led by this one must find out the same, and
+    /// [`Engine::repeat_close`] does not.
+    pub fn part_section(&mut self, task: TaskId, object: ObjectId, site: SiteId) {
+        if self.rote.is_writing() {
+            self.script.part(task, object, site);
+        }
     }
 
     /// Whether the lines say that a task that was just made announces this now. Then it has.

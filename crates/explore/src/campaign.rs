@@ -10,6 +10,7 @@ use crate::outlook::Outlook;
 use crate::target::{
     CycleFound, Digest, Flow, RaceFound, Run, SearchRun, Searched, Sink, Target, TargetError,
 };
+use crate::told::Brief;
 use raddle_analysis::hapset::Growth;
 use raddle_analysis::statistics::{Distinct, Estimate};
 use raddle_model::{Failure, FailureKind, Plan, SiteId, Verdict};
@@ -158,8 +159,9 @@ pub fn run_judged<T: Target + ?Sized, E: Explorer + ?Sized>(
                 let Searched { search, runs, over, spent } =
                     target.search(search, campaign.runs..limits.runs)?;
                 campaign.search_time += spent;
+                let mut blank = Brief::BLANK;
                 for run in &runs {
-                    campaign.count(&run.digest);
+                    campaign.count(run.told.read(&mut blank));
                     campaign.over |= time_is_up();
                     campaign.examine_searched(target, run, judge)?;
                 }
@@ -326,7 +328,7 @@ impl Campaign {
         judge: Judge<'_, T>,
     ) -> Result<(), TargetError> {
         let Some(plan) = &run.again else { return Ok(()) };
-        if matches!(run.digest.verdict, Verdict::Failed(_)) {
+        if run.told.fails() {
             // Races behind the failure are seen in other runs.
             for race in self.suspects.extract_if(.., |suspect| suspect.race) {
                 self.known.remove(&race.failure.identity());

@@ -20,6 +20,7 @@ pub mod sample;
 pub mod shrink;
 pub mod systematic;
 pub mod target;
+pub mod told;
 mod tree;
 
 pub use campaign::{Found, Limits, Progress, Summary};

@@ -3,6 +3,7 @@
 
 use crate::campaign::Found;
 use crate::systematic::as_taken;
+use crate::told::Told;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -202,7 +203,7 @@ pub trait Searcher: Any + Send {
 #[derive(Clone, PartialEq, Debug)]
 pub struct SearchRun {
     /// What came of it.
-    pub digest: Digest,
+    pub told: Told,
     /// Repeats it, if there is something to look at. Elsewhere in memory, since few have it and there are many runs.
     pub again: Option<Box<Plan>>,
 }
@@ -210,11 +211,11 @@ pub struct SearchRun {
 impl SearchRun {
     /// The run that a searcher has just learned from.
     #[inline]
-    pub fn new(plan: &Plan, digest: Digest, trace: &Trace) -> SearchRun {
+    pub fn new(plan: &Plan, digest: &Digest, trace: &Trace) -> SearchRun {
         let dull = matches!(digest.verdict, Verdict::Finished | Verdict::Cut);
         let again = (!dull || !digest.learned.races.is_empty())
             .then(|| Box::new(as_taken(plan, trace).unwrap_or_else(|| plan.clone())));
-        SearchRun { digest, again }
+        SearchRun { told: Told::new(digest), again }
     }
 }
 
@@ -254,7 +255,7 @@ pub trait Target {
         let begun = Instant::now();
         search.learn(0, &plan, &run.digest, &run.trace);
         spent += begun.elapsed();
-        let run = SearchRun::new(&plan, run.digest, &run.trace);
+        let run = SearchRun::new(&plan, &run.digest, &run.trace);
         Ok(Searched { search, runs: vec![run], over: false, spent })
     }
 

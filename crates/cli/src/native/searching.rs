@@ -57,11 +57,11 @@ pub(super) fn search(
         let learning = Instant::now();
         search.learn(worker, &plan, &digest, target.trace(worker));
         spent += learning.elapsed();
-        let run = SearchRun::new(&plan, digest, target.trace(worker));
+        let run = SearchRun::new(&plan, &digest, target.trace(worker));
         stop |= run.again.is_some() || begun.elapsed() > TELL || interrupt::is_due();
         runs.push(run);
         idle.push(worker);
     }
-    runs.sort_by_key(|run: &SearchRun| run.digest.run);
+    runs.sort_by_key(|run: &SearchRun| run.told.run());
     Ok(Searched { search, runs, over, spent })
 }

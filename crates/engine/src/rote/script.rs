@@ -65,17 +65,33 @@ impl Line {
         Line { word: self.word & CALLED & !CLOSED | ONCE, ..self }
     }
 
+    #[inline(always)]
+    fn is(&self, other: Line) -> bool {
+        (self.object, self.word) == (other.object, other.word)
+    }
+
     /// Whether it is the same call.
     #[inline(always)]
     pub(super) fn is_same(&self, call: Line) -> bool {
         (self.word ^ call.word) & CALLED == 0 && self.object as u32 == call.object as u32
     }
 
+    /// Whether it is the same call with the same answer, however often.
+    #[inline(always)]
+    fn is_like(&self, other: &Line) -> bool {
+        self.object == other.object && (self.word ^ other.word) & CALLED == 0
+    }
+
+    /// How often it comes.
+    #[inline(always)]
+    fn times(&self) -> u32 {
+        (self.word / ONCE) as u32
+    }
+
     /// Whether another call like it, after which the task goes on, too, is counted here. If so it was.
     #[inline(always)]
     fn takes_in(&mut self, other: Line) -> bool {
-        let like = self.object == other.object && (self.word ^ other.word) & CALLED == 0;
-        let takes_in = like && self.object < u64::from(IDS) && self.word < OFTEN;
+        let takes_in = self.is_like(&other) && self.object < u64::from(IDS) && self.word < OFTEN;
         if takes_in {
             self.word += ONCE;
         }
@@ -95,7 +111,8 @@ pub(crate) struct Script {
     /// While a run is led all but the last one of those that lead it, so that nothing but the end of the list is to be
     /// looked out for.
     lines: Vec<Line>,
-    // invariant: the next line in a run that is led, of which the last lies elsewhere; beyond all lines in any other.
+    // invariant: the next line in a run that is led, of which the last lies elsewhere, or the last of several that are alike;
+    // beyond all lines in any other.
     at: usize,
     // invariant: the object of the next line, if that is one of a task that goes on; else no object's number.
     next_object: u64,
@@ -179,11 +196,8 @@ impl Script {
         Some(left as usize)
     }
 
-    /// What was taken so will be given back the long way.
-    pub(super) fn reopen(&mut self) {
-        self.opened = self.left != 0;
-    }
-
+    // Not a cold one, though mostly there is more to come.
+    #[cold]
     #[inline(never)]
     fn give_back_last(&mut self) -> Option<usize> {
         (self.left != 0).then(|| self.read_next())
@@ -216,15 +230,18 @@ impl Script {
         usize::MAX - self.at
     }
 
-    /// This line comes next.
+    /// This line comes next, with those behind it that only say that it comes again: each state that was kept has parted some.
     fn read(&mut self, at: usize) {
         self.at = at;
         (self.next_object, self.next_word, self.left) = (u64::MAX, u64::MAX, 0);
-        if let Some(line) = self.lines.get(at) {
-            if line.object < u64::from(IDS) {
-                self.next_object = line.object;
+        let Some([line, behind @ ..]) = self.lines.get(at..) else { return };
+        (self.next_word, self.left) = (line.word & CALLED, line.times());
+        if line.object < u64::from(IDS) {
+            self.next_object = line.object;
+            for again in behind.iter().take_while(|again| again.is_like(line)) {
+                self.at += 1;
+                self.left += again.times();
             }
-            (self.next_word, self.left) = (line.word & CALLED, (line.word / ONCE) as u32);
         }
     }
 
@@ -298,20 +315,33 @@ impl Script {
     #[inline(always)]
     pub(super) fn close(&mut self, task: TaskId, object: ObjectId, site: SiteId) {
         let taken = Line::staying(Kind::Lock, task, object, site);
-        let lines = self.lines.len();
-        let Some(last) =
-            self.lines.last_mut().filter(|last| (last.object, last.word) == (taken.object, taken.word))
-        else {
+        let closed = Line { word: taken.word | CLOSED, ..taken };
+        let taken_last = self.lines.last().is_some_and(|last| last.is(taken));
+        if !taken_last {
             return self.lines.push(Line::staying(Kind::Unlock, task, object, site));
-        };
-        last.word |= CLOSED;
-        let closed = *last;
-        if lines > self.settled + 1
-            && let [.., before, _] = &mut *self.lines
-            && before.takes_in(closed)
-        {
-            self.lines.pop();
         }
+        let own = self.lines.len() - 1;
+        if own > self.settled && self.lines[own - 1].takes_in(closed) {
+            return self.lines.truncate(own);
+        }
+        self.lines[own] = closed;
+    }
+
+    /// What was given back last was given back while somebody panicked, which is nothing that is done the short way: it is a line
+    /// by itself.
+    pub(super) fn part(&mut self, task: TaskId, object: ObjectId, site: SiteId) {
+        let taken = Line::staying(Kind::Lock, task, object, site);
+        let Some(last) = self.lines.last_mut() else { return };
+        if last.object != taken.object || (last.word ^ taken.word) & CALLED != CLOSED {
+            return;
+        }
+        if last.word >= 2 * ONCE {
+            last.word -= ONCE;
+            self.lines.push(taken);
+        } else {
+            *last = taken;
+        }
+        self.lines.push(Line::staying(Kind::Unlock, task, object, site));
     }
 }
 

@@ -43,7 +43,7 @@ fn search(program: &Program, plan: &Plan, runs_max: usize) -> Joined {
         }
         searcher.learn(0, &plan, &run.digest, &run.trace);
         if let Verdict::Failed(failure) = &run.digest.verdict {
-            let again = SearchRun::new(&plan, run.digest.clone(), &run.trace).again.expect("it failed");
+            let again = SearchRun::new(&plan, &run.digest, &run.trace).again.expect("it failed");
             assert!(!matches!(again.tail, Tail::Steps(Steps { sections: true, .. })));
             let again = target.run(&again).expect("toys run").digest.verdict;
             let same = matches!(&again, Verdict::Failed(again) if again.identity() == failure.identity());

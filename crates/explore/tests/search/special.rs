@@ -5,6 +5,7 @@ use crate::classes::classes;
 use crate::common::{everywhere, search};
 use crate::workers::{each_class_once, search_together};
 use raddle_explore::target::Target;
+use raddle_explore::told::Brief;
 use raddle_explore::{Batch, Dfs, Dpor, Exhausted, Explorer, Odpor, Systematic};
 use raddle_model::{FailureKind, Plan, Rng, Verdict};
 use raddle_toy::Instr::{
@@ -217,8 +218,11 @@ fn a_task_that_polls_is_exhausted_within_its_time_outs() {
             let mut found = BTreeSet::new();
             while let Some(Batch::Search(search)) = explorer.next() {
                 let searched = target.search(search, 0..u64::MAX).expect("toys run");
-                let whole = searched.runs.iter().filter(|run| run.digest.verdict != Verdict::Cut);
-                found.extend(whole.map(|run| run.digest.fingerprint));
+                for run in &searched.runs {
+                    let mut blank = Brief::BLANK;
+                    let digest = run.told.read(&mut blank);
+                    found.extend((digest.verdict != Verdict::Cut).then_some(digest.fingerprint));
+                }
                 explorer.take_back(searched.search);
             }
             (found, explorer.exhausted())

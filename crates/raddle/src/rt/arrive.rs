@@ -300,9 +300,7 @@ impl Calls {
     pub(crate) const SEARCHED: Calls = Calls {
         write: Rt::write_in_search,
         take: Rt::take_in_search,
-        give: |rt, kind, order, object, site| {
-            rt.wait_if_it_must(rt.give_in_search(kind, order, object, site));
-        },
+        give: Rt::give_in_search,
         exit: Run::exit_in_search,
         ..Calls::usual::<SEARCHED>()
     };

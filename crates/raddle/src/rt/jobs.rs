@@ -2,8 +2,8 @@
 //! carrier after the other, before any of them begins: so it is known whose word to wait for next,
 //! and what came of the runs is told in their order, whoever was faster.
 
-use super::told::{Brief, Told};
 use raddle_explore::target::Digest;
+use raddle_explore::told::{Brief, Told};
 use std::ops::Range;
 
 /// Most runs in a block: when a batch is stopped, what was run beyond that point was in vain.
@@ -104,13 +104,7 @@ impl Pending {
     pub(super) fn next(&mut self) -> Option<&Digest> {
         let told = self.chunk.get(self.next)?;
         self.next += 1;
-        Some(match told {
-            Told::Brief(brief) => {
-                brief.write(&mut self.digest);
-                &self.digest
-            }
-            Told::Whole(digest) => digest,
-        })
+        Some(told.read(&mut self.digest))
     }
 }
 

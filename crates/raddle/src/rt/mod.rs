@@ -21,7 +21,6 @@ pub(crate) mod slot;
 mod spare;
 pub(crate) mod statics;
 mod switch;
-mod told;
 pub(crate) mod watch;
 mod worker;
 

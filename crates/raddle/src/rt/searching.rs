@@ -119,7 +119,7 @@ impl Shared {
     pub(super) fn learn(
         &self,
         (worker, plan): (usize, &Plan),
-        (digest, trace): (Digest, &Trace),
+        (digest, trace): (&Digest, &Trace),
         due: bool,
         given_up: &AtomicBool,
     ) -> bool {
@@ -149,10 +149,10 @@ impl Searching {
     /// Whether there is something to look at.
     // Part of its callers, so that what is told is put together where it stays.
     #[inline(always)]
-    fn learn(&mut self, worker: usize, plan: &Plan, digest: Digest, trace: &Trace) -> bool {
+    fn learn(&mut self, worker: usize, plan: &Plan, digest: &Digest, trace: &Trace) -> bool {
         self.under_way[worker] = None;
         if let Some(search) = &mut self.search {
-            search.learn(worker, plan, &digest, trace);
+            search.learn(worker, plan, digest, trace);
         }
         let run = SearchRun::new(plan, digest, trace);
         let look = run.again.is_some();
@@ -167,7 +167,7 @@ impl Searching {
         let Some(worker) = (if self.several { Some(carrier) } else { alone() }) else { return false };
         let Some(Assignment { plan, number, .. }) = self.under_way[worker].take() else { return false };
         let digest = digest(&plan, number);
-        self.learn(worker, &plan, digest, &Trace::default());
+        self.learn(worker, &plan, &digest, &Trace::default());
         true
     }
 
@@ -182,7 +182,7 @@ impl Searching {
     pub(super) fn take(&mut self) -> Option<Searched> {
         let search = self.search.take()?;
         let mut runs = core::mem::take(&mut self.runs);
-        runs.sort_by_key(|run| run.digest.run);
+        runs.sort_by_key(|run| run.told.run());
         Some(Searched { search, runs, over: self.over, spent: self.spent })
     }
 }

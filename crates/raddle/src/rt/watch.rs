@@ -18,6 +18,8 @@ pub(crate) struct Watch {
     /// Whether plain events matter to more than the fingerprint: not before a plain access was seen,
     /// unless this run is looked at closely. All that follows costs this one branch otherwise.
     attentive: bool,
+    /// Whether that is so only because the order of locks is followed in this run: a run that is led by it does without.
+    only_locks: bool,
     /// Whether an atomic weaker than sequentially consistent was executed. Whoever does that says so: it is known where
     /// it is compiled.
     pub(crate) weak_orders: bool,
@@ -127,7 +129,9 @@ impl Analysis for Watch {
             self.recorder.begin();
         }
         self.hapsets.begin();
-        self.attentive = self.closely || self.races.watching() || self.hapsets.is_some();
+        let follows = self.races.watching() || self.hapsets.is_some();
+        self.attentive = self.closely || follows;
+        self.only_locks = !follows && self.recorder.is_none();
     }
 
     #[inline]
@@ -155,9 +159,9 @@ impl Analysis for Watch {
         }
     }
 
-    /// Races and orders of locks are not kept: whoever follows them goes the whole way.
+    /// Races and orders of locks are not kept: whoever follows them goes the whole way. Nobody who is led follows the order of locks.
     fn can_keep(&self) -> bool {
-        !self.attentive
+        !self.attentive || self.only_locks
     }
 
     fn keep(&mut self, place: usize) {

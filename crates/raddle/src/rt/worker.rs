@@ -7,13 +7,13 @@ use super::jobs::Share;
 use super::searching::{Assignment, Shared};
 use super::slot::{CarrierId, Mark};
 use super::switch::Context;
-use super::told::{Brief, Told};
 use super::watch::{Hapsets, Watch};
 use super::{CONTEXTS, Ended, Heart, Run as Inner, drive, enter};
 use raddle_analysis::lock_order::{Cycle, Edge};
 use raddle_analysis::races::Race;
 use raddle_engine::Engine;
 use raddle_explore::target::{CycleFound, Digest, EdgeFound, Learned, ObjectInfo, RaceFound, Run};
+use raddle_explore::told::{Brief, Told};
 use raddle_model::{ObjectId, Plan, Recorder, Rng, Tail, TaskId, Trace, Verdict, World};
 use raddle_policy::Planned;
 use std::sync::Arc;
@@ -124,6 +124,10 @@ impl Worker {
             statics: super::statics::Statics::default(),
         };
         state.engine.analysis_mut().hapsets = self.hapsets.then(Hapsets::default);
+        if self.led.strayed.load(Ordering::Relaxed) != 0 {
+            // On a carrier before this one.
+            state.engine.distrust_rote();
+        }
         // What a search was told of the last run.
         let mut trace = Trace::default();
         // A retired carrier ends, and the target starts another: std's counters of this thread are off
@@ -215,7 +219,7 @@ impl Worker {
                 hapsets.callers.put_statements(trace);
             }
             let due = now.is_some_and(|now| now - begun > CHUNK_TIME);
-            let more = search.learn((worker, &plan), (digest, trace), due, &self.stop);
+            let more = search.learn((worker, &plan), (&digest, trace), due, &self.stop);
             if !more || state.retired {
                 break;
             }

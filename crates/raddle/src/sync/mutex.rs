@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 use std::mem::{self, ManuallyDrop, MaybeUninit};
 use std::ops::{Deref, DerefMut};
 use std::panic::{RefUnwindSafe, UnwindSafe};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 type RealGuard<'a> = std::sync::MutexGuard<'a, ()>;
@@ -25,11 +25,11 @@ type RealGuard<'a> = std::sync::MutexGuard<'a, ()>;
 /// A guard that a run has leaked holds the mutex until that run ends.
 pub struct Mutex<T: ?Sized> {
     slot: Slot,
+    /// Also whether it is held: whether a guard made inside the run exists. While the run goes on the engine sees to it
+    /// that it is free for whoever gets the lock; when it is over, this alone protects the data.
     poison: Flag,
-    /// Whether a guard made inside the run exists. While the run goes on the engine sees to it that
-    /// this is free for whoever gets the lock; when it is over, this alone protects the data.
-    held: AtomicBool,
-    /// Where the holder inside a run has taken it; there it gives it back. Belongs to the holder.
+    /// Where the holder inside a run has taken it; there it gives it back. Belongs to the holder. Nobody asks for it where
+    /// the run is led, and the lines say it.
     site: AtomicU32,
     outside: std::sync::Mutex<()>,
     /// The real guard, while a thread outside of runs holds the mutex. Belongs to that thread.
@@ -37,7 +37,7 @@ pub struct Mutex<T: ?Sized> {
     data: UnsafeCell<T>,
 }
 
-// SAFETY: as for std's Mutex: `held` (inside a run) or the real lock (outside) lets one task at a
+// SAFETY: as for std's Mutex: the flag (inside a run) or the real lock (outside) lets one task at a
 // time reach the data, and `Slot` keeps the two worlds apart.
 unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
 // SAFETY: as above.
@@ -53,7 +53,6 @@ impl<T> Mutex<T> {
         Mutex {
             slot: Slot::new(),
             poison: Flag::new(),
-            held: AtomicBool::new(false),
             site: AtomicU32::new(0),
             outside: std::sync::Mutex::new(()),
             real: UnsafeCell::new(MaybeUninit::uninit()),
@@ -83,7 +82,7 @@ impl<T: ?Sized> Mutex<T> {
                 claim::held_outside("mutex");
             }
             // What an earlier run has leaked ended with that run.
-            self.held.store(false, Ordering::Relaxed);
+            self.poison.set_held(false);
             State::Mutex(Model::default())
         })
     }
@@ -99,8 +98,9 @@ impl<T: ?Sized> Mutex<T> {
         let Some(rt) = rt::current() else { return self.poison.wrap(self.lock_outside()) };
         let id = self.slot.id_or_more(rt.stamp());
         if rt.repeats(id) {
-            if rt.opens_by_rote(id, site) && self.is_plain() {
-                self.held_from(site);
+            // Whether somebody panics is asked where it is given back.
+            if rt.opens_by_rote(id, site) && self.poison.is_clear() {
+                self.poison.set_only_held(true);
                 return Ok(MutexGuard { lock: self, made: rt.led_mark(), not_send: PhantomData });
             }
             if self.goes_on_by_rote(rt, id, site) {
@@ -120,7 +120,7 @@ impl<T: ?Sized> Mutex<T> {
     /// Whether nothing is to be found out where the run is led: nobody panics, or has.
     #[inline(always)]
     fn is_plain(&self) -> bool {
-        !self.held.load(Ordering::Relaxed) && !self.poison.is_set() && !std::thread::panicking()
+        self.poison.is_clear() && !std::thread::panicking()
     }
 
     /// Whether it is taken by rote where the run is led to a point of a task that goes on with it.
@@ -128,7 +128,7 @@ impl<T: ?Sized> Mutex<T> {
     #[cold]
     #[inline(never)]
     fn goes_on_by_rote(&self, rt: Rt, id: u64, site: SiteId) -> bool {
-        if self.held.load(Ordering::Relaxed) {
+        if self.poison.is_held() {
             // It was free before.
             rt.stray();
         }
@@ -142,7 +142,7 @@ impl<T: ?Sized> Mutex<T> {
     /// The engine has let the task have it. False if a guard exists all the same: the run is over.
     #[inline]
     fn enter(&self, rt: Rt, site: SiteId) -> bool {
-        if self.held.load(Ordering::Relaxed) {
+        if self.poison.is_held() {
             assert!(rt.ending(), "raddle bug: two tasks hold one mutex");
             return false;
         }
@@ -152,7 +152,7 @@ impl<T: ?Sized> Mutex<T> {
 
     #[inline]
     fn held_from(&self, site: SiteId) {
-        self.held.store(true, Ordering::Relaxed);
+        self.poison.set_held(true);
         self.site.store(site.0, Ordering::Relaxed);
     }
 
@@ -309,10 +309,10 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     pub(super) fn apart<R>(self, wait: impl FnOnce() -> R) -> (Self, R) {
         let guard = ManuallyDrop::new(self);
         let site = guard.lock.site.load(Ordering::Relaxed);
-        guard.lock.held.store(false, Ordering::Relaxed);
+        guard.lock.poison.set_held(false);
         let result = wait();
-        let taken = guard.lock.held.swap(true, Ordering::Relaxed);
-        assert!(!taken, "raddle bug: a wait ended while another task holds the mutex");
+        assert!(!guard.lock.poison.is_held(), "raddle bug: a wait ended while another task holds the mutex");
+        guard.lock.poison.set_held(true);
         guard.lock.site.store(site, Ordering::Relaxed);
         (ManuallyDrop::into_inner(guard), result)
     }
@@ -377,6 +377,7 @@ unsafe fn give_back_outside<T: ?Sized>(lock: &Mutex<T>, panicking: bool) {
 #[cold]
 fn give_back_in_panic(rt: Rt, object: ObjectId, site: SiteId, poison: &Flag, panicking: bool) {
     rt.arrive(Op::new(Kind::Unlock, object, site));
+    rt.with(|run| run.engine.part_section(run.running, object, site));
     poison.done(&PoisonGuard::new(panicking));
 }
 
@@ -393,7 +394,7 @@ fn give_back<T: ?Sized>(lock: &Mutex<T>, made: u64) {
     let Some((rt, object)) = guard.inside() else { return };
     let site = lock.taken_at();
     // First, since the operation does not come back if the run ends meanwhile.
-    lock.held.store(false, Ordering::Relaxed);
+    lock.poison.set_held(false);
     if panics {
         return give_back_in_panic(rt, object, site, &lock.poison, made & PANICKING != 0);
     }
@@ -406,17 +407,11 @@ fn give_back<T: ?Sized>(lock: &Mutex<T>, made: u64) {
 #[inline(never)]
 fn give_back_led<T: ?Sized>(lock: &Mutex<T>, made: u64) {
     if let Some(rt) = rt::current()
-        && made == rt.led_mark()
-    {
-        // Somebody panics: what was taken the short way is given back the long one.
-        rt.with(|run| run.engine.reopen_section());
-    } else if let Some(rt) = rt::current()
-        && made & BY_ROTE != 0
         && rt.mark().0 == made >> BITS
         && !std::thread::panicking()
         && rt.goes_on_by_rote(Kind::Unlock, lock.slot.id_or_more(rt.stamp()), lock.taken_at())
     {
-        return lock.held.store(false, Ordering::Relaxed);
+        return lock.poison.set_held(false);
     }
     give_back(lock, made);
 }
@@ -441,17 +436,19 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        if self.made & (CLOSED | BY_ROTE) == 0 {
-            return give_back(self.lock, self.made);
-        }
         if let Some(rt) = rt::current()
             && self.made == rt.led_mark()
             && !std::thread::panicking()
             && rt.gives_back_by_rote()
         {
-            return self.lock.held.store(false, Ordering::Relaxed);
+            return self.lock.poison.set_only_held(false);
         }
-        give_back_led(self.lock, self.made);
+        if self.made & BY_ROTE != 0 {
+            return give_back_led(self.lock, self.made);
+        }
+        // A section that is led, too, if somebody panics. In the run before nobody did, or that would be a line by itself: so
+        // the run strays.
+        give_back(self.lock, self.made);
     }
 }
 

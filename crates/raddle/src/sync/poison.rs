@@ -3,12 +3,18 @@
 use crate::rt::Rt;
 use crate::thread::panicking;
 use raddle_model::{Kind, ObjectId, Op, SiteId};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{LockResult, PoisonError};
 
-/// Whether a holder has panicked.
+/// Whether a holder has panicked. For locks that want it, whether there is one, too: both are asked whenever such a lock is
+/// taken, and so at once.
 #[derive(Debug)]
-pub(crate) struct Flag(AtomicBool);
+pub(crate) struct Flag(AtomicU8);
+
+const POISONED: u8 = 1;
+/// Written by one thread at a time, as nobody else holds the lock: so what it stores may not be what others read for a
+/// moment, and that it is held is never lost.
+const HELD: u8 = 2;
 
 /// Remembers whether its holder was panicking from the start: only a panic in between poisons.
 #[derive(Debug)]
@@ -30,13 +36,38 @@ impl Guard {
 
 impl Flag {
     pub(crate) const fn new() -> Flag {
-        Flag(AtomicBool::new(false))
+        Flag(AtomicU8::new(0))
     }
 
     /// Whether it was set. What a task does while its run is cleared away sees nothing of it ([`Flag::get`]).
     #[inline]
     pub(crate) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.load(Ordering::Relaxed) & POISONED != 0
+    }
+
+    /// Whether there is nothing to tell: no holder has panicked, and there is none.
+    #[inline(always)]
+    pub(crate) fn is_clear(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether the lock is held.
+    #[inline(always)]
+    pub(crate) fn is_held(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & HELD != 0
+    }
+
+    /// The lock is held from now on, or no more.
+    #[inline(always)]
+    pub(crate) fn set_held(&self, held: bool) {
+        let rest = self.0.load(Ordering::Relaxed) & !HELD;
+        self.0.store(if held { rest | HELD } else { rest }, Ordering::Relaxed);
+    }
+
+    /// The same where it [is clear](Flag::is_clear) but for that.
+    #[inline(always)]
+    pub(crate) fn set_only_held(&self, held: bool) {
+        self.0.store(if held { HELD } else { 0 }, Ordering::Relaxed);
     }
 
     #[inline]
@@ -59,7 +90,7 @@ impl Flag {
             // Not a store, which would end what earlier holders have released.
             rt.arrive(Op::new(Kind::Rmw, object(rt, site), site));
         }
-        self.0.store(false, Ordering::Relaxed);
+        self.0.fetch_and(!POISONED, Ordering::Relaxed);
     }
 
     #[inline]
@@ -72,7 +103,7 @@ impl Flag {
     pub(crate) fn done(&self, guard: &Guard) {
         // A run that is over unwinds its tasks, which is no panic of theirs.
         if !guard.panicking && panicking() && !crate::rt::current().is_some_and(|rt| rt.ending()) {
-            self.0.store(true, Ordering::Relaxed);
+            self.0.fetch_or(POISONED, Ordering::Relaxed);
         }
     }
 

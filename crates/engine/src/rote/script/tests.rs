@@ -63,6 +63,47 @@ fn a_state_is_kept_between_lines() {
     assert_eq!(times(&script), [2, 2]);
 }
 
+/// Whoever is led does not notice where states were kept.
+#[test]
+fn what_was_parted_by_a_state_is_read_at_once() {
+    for long in [false, true] {
+        let mut script = Script::default();
+        for _ in 0..3 {
+            (0..3).for_each(|_| section(&mut script));
+            script.write(Line::staying(Kind::Lock, TASK, MUTEX, HERE));
+            script.settle();
+            script.close(TASK, MUTEX, HERE);
+        }
+        add(&mut script);
+        script.settle();
+        add(&mut script);
+        // Another site, object and answer are other lines.
+        script.write_stay(Kind::Rmw, TASK, MUTEX, SiteId(8));
+        script.write_stay(Kind::Rmw, TASK, ObjectId(4), SiteId(8));
+        let turn = Line::new(Call::Arrive, Kind::Rmw, MUTEX, HERE, 2);
+        (0..2).for_each(|_| script.write(turn));
+        section(&mut script);
+        assert_eq!(times(&script), [3, 1, 3, 1, 3, 1, 1, 1, 1, 1, 1, 1, 1]);
+        assert!(script.lead(13).is_some());
+        let [lock, unlock] =
+            [Kind::Lock, Kind::Unlock].map(|kind| Line::new(Call::Arrive, kind, MUTEX, HERE, 0));
+        for time in 0..12 {
+            let answers =
+                |script: &mut Script| [lock, unlock].map(|call| script.answer(call, TASK)) == [Some(1); 2];
+            assert!(if long && time % 3 == 0 { answers(&mut script) } else { repeats_section(&mut script) });
+        }
+        assert!(!repeats_section(&mut script) && script.answer(lock, TASK).is_none());
+        assert!((0..2).all(|_| repeats_add(&mut script)) && !repeats_add(&mut script));
+        assert!(
+            script.stays(Kind::Rmw, 3, SiteId(8)).is_some()
+                && script.stays(Kind::Rmw, 4, SiteId(8)).is_some()
+        );
+        assert!(!repeats_add(&mut script) && !script.is_read());
+        assert_eq!([(); 2].map(|()| script.answer(turn, TASK)), [Some(2); 2]);
+        assert!(script.is_read() && script.answer(turn, TASK).is_none());
+    }
+}
+
 #[test]
 fn a_line_has_an_end_and_another_comes_after_it() {
     let mut script = Script::default();
@@ -109,10 +150,45 @@ fn nothing_else_is_done_in_a_section_that_is_open() {
     assert_eq!(script.answer(lock, TASK), Some(1));
     assert_eq!(script.answer(lock, TASK), None);
     assert_eq!(script.answer(unlock, TASK), Some(1));
-    // And what was taken on the one can be given back on the other.
-    script.reopen();
-    assert_eq!(script.answer(unlock, TASK), Some(1));
-    assert!(repeats_section(&mut script) && script.is_read());
+    assert!((0..2).all(|_| repeats_section(&mut script)) && script.is_read());
     script.end();
     assert!(!script.is_about(3) && !script.opens(3, HERE) && script.gives_back().is_none());
+}
+
+#[test]
+fn what_is_given_back_in_a_panic_is_a_line_by_itself() {
+    let parted = |sections: usize, settled: bool| {
+        let mut script = Script::default();
+        (0..sections).for_each(|_| section(&mut script));
+        script.write_stay(Kind::Lock, TASK, MUTEX, HERE);
+        if settled {
+            script.settle();
+        }
+        script.close(TASK, MUTEX, HERE);
+        script.part(TASK, MUTEX, HERE);
+        // Another one is no part of it.
+        section(&mut script);
+        script
+    };
+    let [lock, unlock] = [Kind::Lock, Kind::Unlock].map(|kind| Line::new(Call::Arrive, kind, MUTEX, HERE, 0));
+    for (sections, settled) in [(0, false), (1, false), (4, false), (0, true), (3, true)] {
+        let mut script = parted(sections, settled);
+        let lines = usize::from(sections > 0) + 3;
+        assert_eq!(times(&script).len(), lines);
+        script.write(Line::staying(Kind::Rmw, TASK, MUTEX, HERE));
+        assert!(script.lead(lines + 1).is_some());
+        assert!((0..sections).all(|_| repeats_section(&mut script)));
+        assert!(!script.opens(3, HERE));
+        assert_eq!((script.answer(lock, TASK), script.answer(unlock, TASK)), (Some(1), Some(1)));
+        assert!(repeats_section(&mut script) && script.is_read());
+    }
+    // Where it was no part of a step nothing is to be done.
+    let mut script = Script::default();
+    script.part(TASK, MUTEX, HERE);
+    section(&mut script);
+    script.part(TASK, ObjectId(4), HERE);
+    script.part(TASK, MUTEX, SiteId(8));
+    add(&mut script);
+    script.part(TASK, MUTEX, HERE);
+    assert_eq!(times(&script), [1, 1]);
 }

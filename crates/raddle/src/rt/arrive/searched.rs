@@ -109,18 +109,20 @@ impl Rt {
         self.go_on_in_search(Plain { kind: Kind::Lock, touch: Touch::Take, order, object, site })
     }
 
-    pub(super) fn give_in_search(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+    pub(super) fn give_in_search(self, _: Kind, order: Order, object: ObjectId, site: SiteId) {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
         let run = unsafe { &mut *self.0 };
         let plain = Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site };
         match run.engine.close_at_once(run.running, plain) {
-            Ok(()) => Way::NONE,
-            Err(true) => {
-                run.give_told(order, object, site);
-                Way::NONE
-            }
-            Err(false) => self.give_with_care(order, object, site),
+            Ok(()) => {}
+            Err(true) => run.give_told(order, object, site),
+            Err(false) => self.give_slowly(order, object, site),
         }
+    }
+
+    #[inline(never)]
+    fn give_slowly(self, order: Order, object: ObjectId, site: SiteId) {
+        self.wait_if_it_must(self.give_with_care(order, object, site));
     }
 
     /// The same where it is a point, or has to be looked at more closely.

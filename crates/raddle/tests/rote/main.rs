@@ -2,6 +2,8 @@
 //! that way and once more with every run recorded from its beginning; each run, and all that the search is told of
 //! it, must be the same.
 
+mod panics;
+
 use raddle::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use raddle::sync::{Arc, Condvar, Mutex};
 use raddle::tool::LibraryTarget;
@@ -12,7 +14,7 @@ use raddle_model::plan::Steps;
 use raddle_model::trace::Picked;
 use raddle_model::{Dice, Op, Outcome, Plan, Rng, SiteId, Tail, TaskId, Trace, Verdict};
 use std::ops::Range;
-use std::sync::atomic::AtomicU64 as RealU64;
+use std::sync::atomic::{AtomicBool, AtomicU64 as RealU64};
 use std::time::Duration;
 
 /// What a task of a random program does.
@@ -369,6 +371,26 @@ fn loops_are_told_the_same_by_rote() {
     }
 }
 
+/// A run in which the order of locks is followed is not led, and leads the next one.
+#[test]
+fn nearly_all_runs_are_led() {
+    let body = || {
+        let shared = Arc::new(Shared::default());
+        let begin = |_| {
+            let shared = shared.clone();
+            thread::spawn(move || (0..30).for_each(|_| shared.section(0)))
+        };
+        let tasks: Vec<_> = (0..2).map(begin).collect();
+        tasks.into_iter().for_each(|task| task.join().unwrap());
+    };
+    let (mut by_rote, mut whole) = (target(body), Whole(target(body)));
+    let (found, expected) = (search(&mut by_rote, "odpor", 1100), search(&mut whole, "odpor", 1100));
+    assert_eq!((by_rote.strayed_runs(), found.len()), (0, 1100));
+    assert!(found == expected, "not all runs are told the same");
+    let closely = (0..1100u64).filter(|run| run.is_power_of_two() || run % 256 == 0).count() as u64;
+    assert_eq!(by_rote.led_runs(), 1100 - closely);
+}
+
 #[test]
 fn searches_end_with_the_same_counts_over_many_batches() {
     let body = || {
@@ -470,10 +492,13 @@ fn add_or_load(atomic: &AtomicU64, load: bool) -> u64 {
     if load { atomic.load(SeqCst) } else { atomic.fetch_add(1, SeqCst) }
 }
 
+/// Whether somebody got a mutex that it had already.
+static TAKEN_TWICE: AtomicBool = AtomicBool::new(false);
+
 /// What is compared of each call is compared in each: an operation that differs in one thing from the one before is another.
 #[test]
 fn a_run_strays_with_its_object_its_site_or_its_kind() {
-    let rounds: [Round; 12] = [
+    let rounds: [Round; 15] = [
         // Something is in a section where nothing was, or the other way round, or it is left open.
         |atomics, mutex, other| {
             let guard = mutex.lock();
@@ -506,8 +531,9 @@ fn a_run_strays_with_its_object_its_site_or_its_kind() {
         |atomics, _, other| _ = add_or_load(&atomics[0], other),
         // Taken again where it would be given back, by its holder.
         |_, mutex, other| {
-            (0..1 + u8::from(other)).for_each(|_| {
+            (0..1 + u8::from(other)).for_each(|time| {
                 let guard = mutex.lock();
+                TAKEN_TWICE.fetch_or(time == 1, std::sync::atomic::Ordering::Relaxed);
                 if other { std::mem::forget(guard) } else { drop(guard) }
             });
         },
@@ -517,6 +543,43 @@ fn a_run_strays_with_its_object_its_site_or_its_kind() {
                 *mutex.lock().unwrap() += 1;
             }
             drop(guard);
+        },
+        // Given back in a panic of which no hook tells, or taken in one, too.
+        |_, mutex, other| {
+            let ends = std::panic::AssertUnwindSafe(|| {
+                let _guard = mutex.lock();
+                if other {
+                    std::panic::resume_unwind(Box::new("ends"));
+                }
+            });
+            drop(std::panic::catch_unwind(ends));
+        },
+        |_, mutex, other| {
+            struct Late<'a>(&'a Mutex<u64>);
+            impl Drop for Late<'_> {
+                fn drop(&mut self) {
+                    drop(self.0.lock());
+                }
+            }
+            let ends = std::panic::AssertUnwindSafe(|| {
+                let _late = Late(mutex);
+                if other {
+                    std::panic::resume_unwind(Box::new("late"));
+                }
+            });
+            drop(std::panic::catch_unwind(ends));
+        },
+        // The same, and once more after it, as if the first had not been.
+        |_, mutex, other| {
+            for time in 0..1 + u8::from(other) {
+                let ends = std::panic::AssertUnwindSafe(|| {
+                    let _guard = mutex.lock();
+                    if other && time == 0 {
+                        std::panic::resume_unwind(Box::new("ends"));
+                    }
+                });
+                drop(std::panic::catch_unwind(ends));
+            }
         },
         // Once more than before, or once less.
         |atomics, mutex, other| {
@@ -537,4 +600,5 @@ fn a_run_strays_with_its_object_its_site_or_its_kind() {
         },
     ];
     rounds.into_iter().enumerate().for_each(|(number, round)| strays_once(differs_once(round), number));
+    assert!(!TAKEN_TWICE.load(std::sync::atomic::Ordering::Relaxed), "two guards of one mutex at a time");
 }
