@@ -319,6 +319,21 @@ fn five_tasks_and_two_files() {
 }
 
 #[test]
+fn a_race_whose_accesses_are_no_events_is_told_without_steps() {
+    let story = stories::race_without_events();
+    let told = text::failure(&story, Style::default(), &|_| None, &[]);
+    let head: Vec<&str> = told.lines().skip_while(|line| !line.starts_with("two accesses")).take(3).collect();
+    assert_eq!(
+        head,
+        [
+            "two accesses that nothing orders",
+            "  src/bank.rs:5:9 in bank::transfer",
+            "  src/bank.rs:9:9 in bank::transfer"
+        ]
+    );
+}
+
+#[test]
 fn a_race() {
     check(
         &stories::race(),
