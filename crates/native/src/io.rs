@@ -175,7 +175,8 @@ impl Run {
 }
 
 /// The running task comes to all of these files: two that are not connected in one step, more of them one after the other,
-/// and what is done to one of those while it is at the next has no order. None if it is cancelled.
+/// and what is done to one of those while it is at the next has no order. Nor has who wakes it, of two that do something to
+/// two of them. None if it is cancelled.
 fn come_to(polls: &[Poll], number: usize, site: SiteId) -> Option<()> {
     let mut ops = with(|run| {
         let mut ops: Vec<Op> = Vec::new();
@@ -185,7 +186,7 @@ fn come_to(polls: &[Poll], number: usize, site: SiteId) -> Option<()> {
                 ops.push(op);
             }
         }
-        if ops.len() > 2 {
+        if ops.len() > 1 {
             run.hides(Hidden::FILES);
         }
         ops

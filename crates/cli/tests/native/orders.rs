@@ -30,7 +30,7 @@ const PROGRAMS: &[(&str, Option<&str>)] = &[
     ("pipe_order", None),
     ("pipe_poll", None),
     ("pipe_close", None),
-    ("pipe_several", None),
+    ("pipe_several", Some(FILES)),
     ("pipe_three", Some(FILES)),
     ("group_both", None),
     ("futex_limit", None),
