@@ -117,19 +117,18 @@ fn who_waits_for_files() {
               main/1  src/bank.rs:21:9 in bank::transfer
                 21 │ let step21 = self.accounts.lock().unwrap();
 
-               step │ main                     │ main/0                 │ main/1
-            ────────┼──────────────────────────┼────────────────────────┼───────────────────────────
-                  0 │ spawn main/0  bank.rs:30 │                        │
-                  1 │ spawn main/1  bank.rs:31 │                        │
-             ›    2 │                          │ use file#1  bank.rs:14 │
-                  3 │                          │ use file#2  bank.rs:12 │
-                  4 │                          │ use file#3  bank.rs:12 │
-             ›    5 │                          │                        │ use file#1     bank.rs:20
-                  6 │                          │                        │ unpark main/0  bank.rs:20
-             ›    7 │                          │ park        bank.rs:12 │
-             ×      │ join main/0   bank.rs:33 │                        │
-             ×      │                          │ park        bank.rs:12 │
-             ×      │                          │                        │ park           bank.rs:21
+               step │ main                     │ main/0                         │ main/1
+            ────────┼──────────────────────────┼────────────────────────────────┼───────────────────────────
+                  0 │ spawn main/0  bank.rs:30 │                                │
+                  1 │ spawn main/1  bank.rs:31 │                                │
+             ›    2 │                          │ use file#1          bank.rs:14 │
+                  3 │                          │ use file#2, file#3  bank.rs:12 │
+             ›    4 │                          │                                │ use file#1     bank.rs:20
+                  5 │                          │                                │ unpark main/0  bank.rs:20
+             ›    6 │                          │ park                bank.rs:12 │
+             ×      │ join main/0   bank.rs:33 │                                │
+             ×      │                          │ park                bank.rs:12 │
+             ×      │                          │                                │ park           bank.rs:21
              › switch   × waits for ever
 
             at the end
