@@ -220,6 +220,14 @@ fn a_race_in_a_header_is_repeated_and_minimized() {
 }
 
 #[test]
+fn who_throws_out_of_a_once_leaves_it_to_the_next() {
+    for strategy in ["random", "dfs", "odpor"] {
+        let (ended, _out) = run(&build("once.cc"), &["--strategy", strategy, "--runs", "2000"]);
+        assert_eq!(ended.code, Some(0), "{strategy}: {}{}", ended.stdout, ended.stderr);
+    }
+}
+
+#[test]
 fn a_program_that_depends_on_addresses_is_told() {
     let (ended, _out) = run(&build("pointer.c"), &["--runs", "50"]);
     assert_eq!(ended.kinds(), ["nondeterminism"]);
