@@ -42,7 +42,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use bank::{Bank, Row};
 use raddle_model::objects::State;
-use raddle_model::{Analysis, Event, Kind, ObjectId, Outcome, PlainEvent, SiteId, TaskId, World};
+use raddle_model::{Analysis, Event, Kind, ObjectId, Op, Outcome, PlainEvent, SiteId, TaskId, World};
 
 pub use bank::Epoch;
 
@@ -365,7 +365,12 @@ impl Analysis for Clocks {
         }
         match op.kind {
             Kind::CellRead | Kind::CellWrite => {}
-            Kind::Load | Kind::Store | Kind::Rmw => self.atomic(event),
+            Kind::Load | Kind::Store | Kind::Rmw => {
+                self.atomic(event);
+                if op.second.is_some() {
+                    self.atomic(&Event { op: Op { object: op.second, ..op }, ..*event });
+                }
+            }
             Kind::Fence => self.fence(event),
             // It has its mutex again, however the wait ended.
             Kind::Wake => self.lock_event(event),

@@ -57,6 +57,12 @@ impl From<raddle::Error> for Problem {
     }
 }
 
+impl From<Problem> for raddle_explore::target::TargetError {
+    fn from(Problem { what, help, .. }: Problem) -> raddle_explore::target::TargetError {
+        raddle_explore::target::TargetError { message: format!("{what}. {help}") }
+    }
+}
+
 impl From<raddle_explore::target::TargetError> for Problem {
     fn from(error: raddle_explore::target::TargetError) -> Problem {
         match error.message.split_once(". ") {

@@ -68,7 +68,7 @@ pub(crate) struct Args {
     races: Races,
     /// The exit code that is no failure; by default that of the first run
     #[arg(long, value_name = "CODE")]
-    expect_exit: Option<i32>,
+    expect_exit: Option<u8>,
     /// Operations after which a run is given up
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     steps_max: u64,
@@ -170,7 +170,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     let saved = args.hapset.as_deref().map_or(Ok(None), tool::saved_hapsets)?;
     let guided = matches!(strategy, Strategy::Hapset { .. });
     let one_job = guided || args.hapset.is_some();
-    let target = NativeTarget::start(program, args.expect_exit)?;
+    let target = NativeTarget::start(program, args.expect_exit.map(i32::from))?;
     let target = target.with_jobs(if one_job { 1 } else { args.jobs as usize })?.with_hapsets(one_job);
     let mut target = target.with_log(args.log.as_deref())?;
     let mut explorer = match strategy {
@@ -201,7 +201,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         }
         let file = found::file(target, &search, found.clone());
         let path = found::write(&search, &args.program, &file);
-        files.push((path.map_err(|problem| TargetError { message: problem.to_string() })?, file));
+        files.push((path.map_err(TargetError::from)?, file));
         Ok(true)
     };
     let result = campaign::run_judged(
@@ -220,7 +220,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     let written =
         summary.failures.first().map(|found| found.plan.clone()).map(|plan| written(&mut target, &plan));
     let asked = interrupt::is_asked();
-    if given_up && summary.progress.runs == 0 && !asked {
+    if summary.progress.runs == 0 && (given_up || resumed == 0) && !asked {
         return Err(Problem::new(
             format!("no run of {} has ended within {} s", args.program.display(), args.time.as_secs_f64()),
             "give it more with --time, or let runs be given up earlier with --steps-max",

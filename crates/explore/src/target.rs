@@ -264,6 +264,12 @@ pub trait Target {
         Ok(found)
     }
 
+    /// The sites of a race that this run, the last that was recorded, has shown, as a report tells them: a recorded race is
+    /// known again by these.
+    fn told(&self, _run: &Run, sites: [SiteId; 2]) -> [SiteId; 2] {
+        sites
+    }
+
     /// Where a site is.
     fn place(&self, site: SiteId) -> Place;
 }

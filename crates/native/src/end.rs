@@ -21,9 +21,9 @@ const SPEECHLESS: i32 = 99;
 #[cfg_attr(target_os = "linux", unsafe(link_section = ".data"))]
 static REPORTING: AtomicBool = AtomicBool::new(false);
 
-/// The process ends with this code: the last thing that the program does.
+/// The process ends with this code, of which others see the lowest byte: the last thing that the program does.
 pub fn process_ends(code: i32, site: SiteId) -> ! {
-    with(|run| run.exit_code = Some(code));
+    with(|run| run.exit_code = Some(code & 0xff));
     run::arrive(Op::new(Kind::End, ObjectId::NONE, site));
     over()
 }

@@ -362,6 +362,13 @@ pub(crate) fn make_stacks_ready() {
     READY_UP_TO.store(end, Ordering::Relaxed);
 }
 
+/// In a process of its own: stacks from here on lie wherever those before them end, and not where they were made ready.
+fn unready_stacks(from: usize) {
+    let end = READY_UP_TO.swap(arena::TOP, Ordering::Relaxed);
+    // SAFETY: stacks that nobody uses yet.
+    unsafe { sys::permit(from as *mut u8, end - from) };
+}
+
 impl Stack {
     /// Memory that somebody else has mapped.
     pub(crate) fn at(base: *mut u8, size: usize) -> Stack {
@@ -378,6 +385,7 @@ impl Stack {
             }
             // It would not lie where it lies in a process of its own.
             crate::reset::refuse(sys::nr::MMAP as u32);
+            unready_stacks(wish);
         }
         let base = Stack::mapped(wish, size)?;
         // SAFETY: memory that nobody knows yet.

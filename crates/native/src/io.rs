@@ -174,18 +174,31 @@ impl Run {
     }
 }
 
-/// The running task comes to all of these files, one after the other: what is done to one of them while it is at the next
-/// has no order. None if it is cancelled.
+/// The running task comes to all of these files: two that are not connected in one step, more of them one after the other,
+/// and what is done to one of those while it is at the next has no order. Nor has who wakes it, of two that do something to
+/// two of them. None if it is cancelled.
 fn come_to(polls: &[Poll], number: usize, site: SiteId) -> Option<()> {
-    with(|run| {
-        let mut families = polls.iter().map(|poll| run.waiters.family(poll.fd));
-        let first = families.next();
-        if families.any(|family| Some(family) != first) {
+    let mut ops = with(|run| {
+        let mut ops: Vec<Op> = Vec::new();
+        for poll in polls.iter().filter(|poll| poll.fd >= 0) {
+            let op = run.call(poll.fd, number, site);
+            if ops.iter().all(|known| known.object != op.object) {
+                ops.push(op);
+            }
+        }
+        if ops.len() > 1 {
             run.hides(Hidden::FILES);
         }
+        ops
     });
-    for poll in polls.iter().filter(|poll| poll.fd >= 0) {
-        cancel::point(with(|run| run.call(poll.fd, number, site)))?;
+    if ops.len() >= 2
+        && let Some(last) = ops.pop()
+        && let Some(other) = ops.last_mut()
+    {
+        *other = other.second(last.object);
+    }
+    for op in ops {
+        cancel::point(op)?;
     }
     Some(())
 }
@@ -235,8 +248,10 @@ pub fn wait_if(
     }
     loop {
         let over = wait_once(polls.to_vec(), limit, site)? == Outcome::TimedOut;
-        if over {
-            come_back(polls, number, site)?;
+        match over {
+            true => come_back(polls, number, site)?,
+            // What is so now is a matter of order, as it was at first.
+            false => come_to(polls, number, site)?,
         }
         let found = ask(polls);
         if found || over {

@@ -247,7 +247,17 @@ pub unsafe fn forbid(address: *mut u8, size: usize) {
     crate::reset::forbidden(address as usize, size);
 }
 
-/// The same without a mapping of its own, where the kernel can do that and nobody keeps account of what is accessible.
+/// Makes pages accessible again that were not, in a process that puts nothing back.
+///
+/// # Safety
+/// Nobody may count on their being inaccessible.
+pub unsafe fn permit(address: *mut u8, size: usize) {
+    const READ_WRITE: usize = 3;
+    // SAFETY: passed on to the caller.
+    unsafe { call3(nr::MPROTECT, address as usize, size, READ_WRITE) };
+}
+
+/// Like [`forbid`] without a mapping of its own, where the kernel can do that and nobody keeps account of what is accessible.
 ///
 /// # Safety
 /// As for [`forbid`].

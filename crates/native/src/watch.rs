@@ -22,7 +22,7 @@ pub struct Race {
     pub site: SiteId,
     /// How it was done.
     pub how: How,
-    /// What was accessed.
+    /// The first byte that both have accessed.
     pub address: usize,
 }
 
@@ -167,7 +167,7 @@ impl Watch {
             pair.sort_unstable();
             if let Err(at) = self.reported.binary_search(&pair) {
                 self.reported.insert(at, pair);
-                self.races.push(Race { earlier, task, site, how, address });
+                self.races.push(Race { earlier, task, site, how, address: earlier.meets(address) });
             }
         }
     }

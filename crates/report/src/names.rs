@@ -83,8 +83,9 @@ impl<'a> Names<'a> {
         let before = self.story.trace.events.iter().rev().filter(|event| event.task == task);
         let looked = before.take_while(|event| event.op.site == park.site);
         let mut objects: Vec<&str> = Vec::new();
-        for event in looked.filter(|event| self.objects.contains_key(&event.op.object)) {
-            let object = self.object(event.op.object);
+        let ids = looked.flat_map(|event| [event.op.second, event.op.object]);
+        for id in ids.filter(|id| self.objects.contains_key(id)) {
+            let object = self.object(id);
             if !objects.contains(&object) {
                 objects.push(object);
             }

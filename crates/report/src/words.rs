@@ -107,6 +107,7 @@ pub(crate) fn op(op: &Op, names: &Names<'_>) -> String {
         }
         Kind::Wait => format!("{verb} {object}, give {}", names.object(op.second)),
         Kind::Wake => format!("{verb} {object}, take {}", names.object(op.second)),
+        Kind::Rmw if op.second.is_some() => format!("{verb} {object}, {}", names.object(op.second)),
         Kind::Fence | Kind::WideRead | Kind::WideWrite | Kind::Free => String::from(verb),
         _ => format!("{verb} {object}"),
     };

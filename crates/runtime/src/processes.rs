@@ -3,6 +3,8 @@
 use crate::clocks::set_errno;
 use core::ffi::{c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicBool, Ordering};
+use raddle_model::trace::Hidden;
+use raddle_native::hidden;
 use raddle_native::run::{self, active, with};
 
 /// Whether the program has made a process, which may have memory in common with this one.
@@ -21,6 +23,8 @@ pub(crate) fn is_shared() -> bool {
 #[cfg_attr(panic = "abort", unsafe(no_mangle))]
 pub unsafe extern "C" fn fork() -> c_int {
     HAS_FORKED.store(true, Ordering::Relaxed);
+    // The copy has whatever the others hold just now, and no operation says so.
+    hidden::hides(Hidden::PROCESS);
     raddle_native::server::part();
     // SAFETY: libc's own.
     let child = unsafe { real!(fork() -> c_int)() };

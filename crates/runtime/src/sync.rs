@@ -255,7 +255,39 @@ unsafe extern "C" fn once_outside(once: *mut u32, function: usize) -> c_int {
     unsafe { real!(pthread_once(*mut u32, usize) -> c_int)(once, function) }
 }
 
-/// Does something once. The function may throw: then this frame, which is none of Rust's, is left like any other.
+/// Asked about the frame of [`pthread_once`] while an exception, or the end of a thread that is cancelled, goes up through it. If
+/// that comes out of the function, it has not been done, and the next one does it, as libc has it.
+unsafe extern "C" fn once_unwound(
+    _: c_int,
+    phase: c_int,
+    _: u64,
+    _: *mut c_void,
+    frame: *mut c_void,
+) -> c_int {
+    const CLEANUP: c_int = 2;
+    const GO_ON: c_int = 8;
+    // Numbers of registers, as debug information has them.
+    const RBX: c_int = 3;
+    const R12: c_int = 12;
+    const R13: c_int = 13;
+    let register = raddle_native::libc::next(c"_Unwind_GetGR");
+    if phase & CLEANUP == 0 || register == 0 || !active() {
+        return GO_ON;
+    }
+    // SAFETY: the unwinder's own function, for the frame that it asks about.
+    let register = |number: c_int| unsafe {
+        core::mem::transmute::<usize, unsafe extern "C" fn(*mut c_void, c_int) -> usize>(register)(
+            frame, number,
+        )
+    };
+    if register(R12) == 0 {
+        locks::once_leave(register(RBX), false, register(R13));
+    }
+    GO_ON
+}
+
+/// Does something once. The function may throw: then this frame, which is none of Rust's, is left like any other, with
+/// [`once_unwound`]. While the function runs r12 is 0.
 ///
 /// # Safety
 /// As libc's.
@@ -264,6 +296,8 @@ unsafe extern "C" fn once_outside(once: *mut u32, function: usize) -> c_int {
 pub unsafe extern "C" fn pthread_once(once: *mut u32, function: usize) -> c_int {
     core::arch::naked_asm!(
         ".cfi_startproc",
+        // Relative to where this stands, in four bytes.
+        ".cfi_personality 0x1b, {unwound}",
         "push rbx",
         ".cfi_adjust_cfa_offset 8",
         ".cfi_offset rbx, -16",
@@ -281,7 +315,10 @@ pub unsafe extern "C" fn pthread_once(once: *mut u32, function: usize) -> c_int 
         "cmp eax, 1",
         "jb 2f",
         "ja 3f",
-        "call r12",
+        "mov rax, r12",
+        "xor r12d, r12d",
+        "call rax",
+        "mov r12d, 1",
         "mov rdi, rbx",
         "mov rsi, r13",
         "call {end}",
@@ -304,6 +341,7 @@ pub unsafe extern "C" fn pthread_once(once: *mut u32, function: usize) -> c_int 
         begin = sym once_begin,
         end = sym once_end,
         outside = sym once_outside,
+        unwound = sym once_unwound,
     )
 }
 

@@ -59,12 +59,7 @@ impl Callers {
         self.each(trace, |op, call| op.site = call.map_or(op.site, |call| own(native, call)));
         let after = trace.pending.iter().map(|(_, op)| op.site);
         let waits: Vec<(SiteId, SiteId)> = before.into_iter().zip(after).collect();
-        let mut used: BTreeMap<SiteId, usize> = BTreeMap::new();
-        for site in &mut failure.sites {
-            let count = used.entry(*site).or_default();
-            *site = self.place_of(native, *site, *count, &waits);
-            *count += 1;
-        }
+        self.place(native, &mut failure.sites, &waits);
         if let (FailureKind::Hang, [task]) = (failure.kind, &failure.tasks[..])
             && let Some(call) = self.arrivals.get(task).and_then(|calls| calls.last())
         {
@@ -77,6 +72,16 @@ impl Callers {
                 Some(event) => event.op.site,
                 None => self.place_of(native, object.site, 0, &[]),
             };
+        }
+    }
+
+    /// Puts the program's own places in the place of a failure's sites.
+    pub(crate) fn place(&self, native: &NativeTarget, sites: &mut [SiteId], waits: &[(SiteId, SiteId)]) {
+        let mut used: BTreeMap<SiteId, usize> = BTreeMap::new();
+        for site in sites {
+            let count = used.entry(*site).or_default();
+            *site = self.place_of(native, *site, *count, waits);
+            *count += 1;
         }
     }
 

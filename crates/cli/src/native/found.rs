@@ -3,6 +3,7 @@
 use super::NativeTarget;
 use crate::output;
 use crate::problem::Problem;
+use raddle::tool;
 use raddle_explore::campaign::{self, Summary};
 use raddle_explore::explorer::Exhausted;
 use raddle_explore::target::{CycleFound, Target as _};
@@ -117,7 +118,7 @@ pub(crate) fn summary(
     let listed = |(path, file): &(PathBuf, FailureFile)| raddle_report::Found {
         kind: file.failure.kind.name().to_owned(),
         run: file.found.run,
-        message: file.failure.message.clone(),
+        message: tool::story(file).message(),
         file: Some(path.display().to_string()),
         sites: file.failure.sites.iter().filter_map(|site| file.places.get(site).cloned()).collect(),
     };

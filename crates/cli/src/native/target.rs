@@ -489,6 +489,13 @@ impl Target for NativeTarget {
         Ok(run)
     }
 
+    fn told(&self, run: &Run, mut sites: [SiteId; 2]) -> [SiteId; 2] {
+        if let Some(callers) = self.callers(run.digest.fingerprint) {
+            callers.place(self, &mut sites, &[]);
+        }
+        sites
+    }
+
     fn sample(&mut self, plan: &Plan, runs: Range<u64>, sink: &mut dyn Sink) -> Result<(), TargetError> {
         let mut samplers = std::mem::take(&mut self.samplers);
         let own = self.program.isolation;

@@ -31,6 +31,8 @@ const PROGRAMS: &[(&str, Option<&str>)] = &[
     ("pipe_poll", None),
     ("pipe_close", None),
     ("pipe_several", Some(FILES)),
+    ("pipe_three", Some(FILES)),
+    ("group_both", None),
     ("futex_limit", None),
     ("semaphore_limit", None),
     ("join_try", None),
@@ -42,6 +44,7 @@ const PROGRAMS: &[(&str, Option<&str>)] = &[
     ("environment", Some(PROCESS)),
     ("random_numbers", Some(PROCESS)),
     ("thread_name", Some(PROCESS)),
+    ("process_copy", Some(PROCESS)),
     ("nothing_hidden", None),
 ];
 

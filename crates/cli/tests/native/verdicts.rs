@@ -13,6 +13,8 @@ fn a_lost_update_and_its_races() {
 fn a_deadlock_and_its_minimum() {
     let (ended_run, out) = run(&build("deadlock.c"), &[]);
     assert_eq!(ended_run.kinds(), ["deadlock"]);
+    let message = ended_run.json()["failures"][0]["message"].to_string();
+    assert!(message.contains("waits for a held by"), "{message}");
     let [file] = &files(out.path())[..] else { panic!("one file") };
     let output = raddle().arg("minimize").arg(file).output().expect("the command starts");
     let text = ended(&output).stdout;
@@ -167,6 +169,62 @@ fn a_run_that_exits_with_zero_is_not_the_one_that_failed() {
     assert_eq!(found.json()["failures"][0]["message"], "the program exits with 1 instead of 0");
     let (asked, _out) = run(&build("order.c"), &["--runs", "200", "--expect-exit", "1"]);
     assert_eq!(asked.json()["failures"][0]["message"], "the program exits with 0 instead of 1");
+}
+
+/// As the shell sees it: of a code there is one byte.
+#[test]
+fn an_exit_code_is_what_other_processes_see() {
+    let exits = |code: &str, expected: &str| {
+        run_with(&build("ends.c"), &["--runs", "5", "--expect-exit", expected], &["exit", code]).0
+    };
+    assert_eq!(exits("-1", "255").code, Some(0));
+    assert_eq!(exits("256", "0").code, Some(0));
+    let other = exits("-1", "0");
+    assert_eq!(other.json()["failures"][0]["message"], "the program exits with 255 instead of 0");
+    assert_eq!(exits("0", "256").code, Some(2));
+}
+
+#[test]
+fn what_keeps_a_campaign_from_its_work_is_said_once_and_right() {
+    let said = |options: &[&str]| {
+        let mut command = raddle();
+        let ended =
+            ended(&command.arg("run").args(options).arg(build("counter.c")).output().expect("it starts"));
+        assert_eq!(ended.code, Some(2), "{options:?}: {}{}", ended.stdout, ended.stderr);
+        ended.stderr
+    };
+    let unwritable = said(&["--out", "/proc/nobody/writes/here"]);
+    assert_eq!(unwritable.matches("raddle: ").count(), 1, "{unwritable}");
+    assert!(unwritable.contains("name another directory with --out"), "{unwritable}");
+    assert!(said(&["--time", "0"]).contains("has ended within 0 s"));
+}
+
+/// It is told at another place than it happens at, and known again all the same.
+#[test]
+fn a_race_in_a_header_is_repeated_and_minimized() {
+    let (found, out) = run(&build("header.cc"), &["--runs", "100"]);
+    assert!(found.kinds().iter().all(|kind| kind == "race") && !found.kinds().is_empty(), "{}", found.stdout);
+    for site in
+        found.json()["failures"].as_array().expect("a list").iter().flat_map(|race| race["sites"].as_array())
+    {
+        assert!(site.iter().all(|site| site["line"] == 8), "{}", found.stdout);
+    }
+    for file in files(out.path()) {
+        let mut replay = raddle();
+        let again =
+            ended(&replay.args(["replay", "--format", "json"]).arg(&file).output().expect("it starts"));
+        assert_eq!(again.json()["identical"], true, "{}{}", again.stdout, again.stderr);
+        let smaller = ended(&raddle().arg("minimize").arg(&file).output().expect("it starts"));
+        assert_eq!(smaller.code, Some(1), "{}{}", smaller.stdout, smaller.stderr);
+    }
+}
+
+#[test]
+fn who_throws_out_of_a_once_leaves_it_to_the_next() {
+    for strategy in ["random", "dfs", "odpor"] {
+        let (ended, _out) = run(&build("once.cc"), &["--strategy", strategy, "--runs", "2000"]);
+        assert_eq!(ended.code, Some(0), "{strategy}: {}{}", ended.stdout, ended.stderr);
+    }
 }
 
 #[test]

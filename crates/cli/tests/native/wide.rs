@@ -87,6 +87,37 @@ fn a_copied_structure_races_in_each_of_its_bytes() {
     }
 }
 
+#[test]
+fn a_race_of_a_wide_access_is_for_what_both_have_accessed() {
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let source = place.path().join("part.c");
+    let text = "#include <pthread.h>
+#include <string.h>
+#include <stdlib.h>
+static struct { int a, b, c, d, e, f; } all;
+static long *block;
+static void *whole(void *unused) { memset(&all, 0, sizeof all); memset(block, 0, 32); return unused; }
+static void *part(void *unused) { return (void *)(all.e + block[2]); }
+int main(void) {
+    block = calloc(4, sizeof *block);
+    pthread_t a, b;
+    pthread_create(&a, 0, whole, 0), pthread_create(&b, 0, part, 0);
+    pthread_join(a, 0), pthread_join(b, 0);
+}
+";
+    std::fs::write(&source, text).expect("a file");
+    for compiler in COMPILERS {
+        let found = run(&build_with(compiler, &source, place.path()), &["--runs", "20"], &[]);
+        let failures = found["failures"].as_array().expect("a list");
+        let told: Vec<&str> =
+            failures.iter().map(|failure| failure["message"].as_str().expect("a text")).collect();
+        for part in ["`all.e`", "offset 16 of a block of 32 bytes"] {
+            assert!(told.iter().any(|message| message.contains(part)), "{compiler}, {part}: {told:#?}");
+        }
+        assert!(told.iter().all(|message| !message.contains("offset 0 ")), "{compiler}: {told:#?}");
+    }
+}
+
 /// Whether an outcome is found, which all searches must agree on.
 fn agree(program: &Path, arguments: &[&str], certain: bool) {
     let [possible, found @ ..] = ["dfs", "odpor", "dpor"].map(|strategy| {

@@ -72,6 +72,11 @@ impl Key {
         TaskId((self.0 >> 16) as u16 as u32)
     }
 
+    /// The first of its bytes.
+    pub(super) fn first(self) -> usize {
+        (self.0 >> 8).trailing_zeros() as usize
+    }
+
     pub(super) fn epoch(self) -> Epoch {
         Epoch { task: self.task(), time: (self.0 >> 32) as i32 }
     }

@@ -69,9 +69,16 @@ pub struct Record {
     key: Key,
     /// Where it stands.
     pub site: SiteId,
+    // The eight bytes in which it was found, if the access that found it has more of them.
+    granule: Option<usize>,
 }
 
 impl Record {
+    /// The first byte in which an access from `address` on, which has found it, meets it.
+    pub fn meets(&self, address: usize) -> usize {
+        address.max(self.granule.unwrap_or(address & !(GRANULE - 1)) + self.key.first())
+    }
+
     /// Who.
     pub fn task(&self) -> TaskId {
         self.key.task()
@@ -100,7 +107,7 @@ pub struct Findings {
 impl Findings {
     #[cold]
     fn raced(&mut self, key: Key, site: SiteId) {
-        self.races.push(Record { key, site: SiteId(site.0 & !POINT) });
+        self.races.push(Record { key, site: SiteId(site.0 & !POINT), granule: None });
     }
 
     #[cold]
@@ -334,6 +341,7 @@ impl Shadow {
             findings.shared = shared;
             return false;
         }
+        findings.races[races..].iter_mut().for_each(|race| race.granule = Some(address));
         self.even.set(address, cell);
         true
     }
@@ -360,6 +368,7 @@ impl Shadow {
             let before = *cell;
             let full = cell.note(key, offset, site, heard, self.thrown_out, findings);
             self.thrown_out += usize::from(full);
+            findings.races[told.0..].iter_mut().for_each(|race| race.granule = Some(granule));
             let silent = !full && told == (findings.races.len(), findings.shared.len());
             if silent && size >= RANGE && upto - granule == GRANULE && offset == 0 {
                 // Neighbours mostly are the same, and then the same becomes of them.

@@ -183,11 +183,14 @@ fn compare(seed: u64, sites: u32) -> u32 {
                 let races = model.access(&access);
                 model.share(&access, &races);
                 quick += u32::from(hook(&mut shadow, &access, &clocks, &mut findings));
-                // What is reported is a race.
+                // What is reported is a race, and at that byte.
                 let reported = core::mem::take(&mut findings.races);
                 for record in &reported {
-                    let is = |(_, old): &(usize, Past)| {
-                        old.task == record.task().0 && old.site == record.site && old.how == record.how()
+                    let is = |(byte, old): &(usize, Past)| {
+                        old.task == record.task().0
+                            && old.site == record.site
+                            && old.how == record.how()
+                            && *byte == record.meets(access.address)
                     };
                     assert!(races.iter().any(is), "seed {seed}, step {step}: {record:?} is none");
                 }

@@ -244,14 +244,18 @@ impl<T: Target> Target for Showing<'_, T> {
     fn run(&mut self, plan: &Plan) -> Result<Run, TargetError> {
         let mut run = self.target.run(plan)?;
         if let (Some(race), Verdict::Finished) = (&self.race, &run.digest.verdict) {
-            let mut races = run.digest.learned.races.iter();
-            let same = |sites: [SiteId; 2]| {
-                Failure { sites: sites.to_vec(), ..race.clone() }.identity() == race.identity()
-            };
-            if let Some(found) = races.find(|found| same(found.sites)) {
-                let shown =
-                    Failure { message: found.message.clone(), sites: found.sites.to_vec(), ..race.clone() };
-                run.digest.verdict = Verdict::Failed(shown);
+            // One line may have several: rather the one that says the same.
+            let mut shown: Option<Failure> = None;
+            for found in &run.digest.learned.races {
+                let sites = self.target.told(&run, found.sites).to_vec();
+                let failure = Failure { message: found.message.clone(), sites, ..race.clone() };
+                let better = shown.is_none() || failure.message == race.message;
+                if failure.identity() == race.identity() && better {
+                    shown = Some(failure);
+                }
+            }
+            if let Some(failure) = shown {
+                run.digest.verdict = Verdict::Failed(failure);
             }
         }
         Ok(run)

@@ -4,7 +4,8 @@ use super::paint::{Paint, Tone, clean, fit, pad, width};
 use crate::names::Names;
 use crate::story::Story;
 use crate::words;
-use raddle_model::{Failure, FailureKind, SiteId, TaskId};
+use raddle_model::{Event, Failure, FailureKind, Kind, ObjectId, Op, SiteId, TaskId};
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 /// Sites beyond which no more are shown.
@@ -18,11 +19,13 @@ pub(super) fn sites(
     paint: Paint,
 ) {
     let failure = &story.failure;
-    let mut entries: Vec<(SiteId, Who)> = Vec::new();
+    let raced = raced(story);
+    let mut entries: Vec<(SiteId, Who, usize)> = Vec::new();
     for (index, &site) in failure.sites.iter().enumerate() {
-        let entry = (site, who(failure, index));
-        if names.place(site).is_some() && !entries.contains(&entry) {
-            entries.push(entry);
+        let who = who(failure, index);
+        let is_new = entries.iter().all(|known| (known.0, known.1) != (site, who));
+        if names.place(site).is_some() && is_new {
+            entries.push((site, who, index));
         }
     }
     if entries.is_empty() {
@@ -41,11 +44,11 @@ pub(super) fn sites(
         };
         fit(label, super::end::LABEL_MAX)
     };
-    let columns = entries.iter().map(|(_, who)| width(&label(*who)));
+    let columns = entries.iter().map(|(_, who, _)| width(&label(*who)));
     let columns = columns.max().unwrap_or(0);
-    let lines = entries.iter().filter_map(|(site, _)| names.place(*site));
+    let lines = entries.iter().filter_map(|(site, ..)| names.place(*site));
     let digits = lines.map(|place| place.line.to_string().len()).max().unwrap_or(1);
-    for &(site, who) in entries.iter().take(SITES_MAX) {
+    for &(site, who, index) in entries.iter().take(SITES_MAX) {
         let Some(place) = names.place(site) else {
             continue;
         };
@@ -57,8 +60,9 @@ pub(super) fn sites(
         if !place.function.is_empty() {
             let _ = write!(line, " in {}", clean(&place.function));
         }
-        if let Some(what) = access(story, names, site, who) {
-            let _ = write!(line, ": {what}");
+        if let Some(&step) = raced.as_ref().and_then(|steps| steps.get(index)) {
+            let event = &story.trace.events[step];
+            let _ = write!(line, ": {}, step {step}", words::event(&event.op, event.outcome, names));
         }
         let _ = writeln!(out, "{line}");
         let text = source(&place.file);
@@ -95,14 +99,33 @@ fn who(failure: &Failure, index: usize) -> Who {
     }
 }
 
-/// For races: what was done there, and when.
-fn access(story: &Story, names: &Names<'_>, site: SiteId, who: Who) -> Option<String> {
-    if story.failure.kind != FailureKind::Race {
-        return None;
+/// The steps in which the two accesses of a race happened: the last at its sites that are of one object, by two tasks, and of
+/// which one is plain. None if the run has no events of them: what is no scheduling point has none, and others may be told
+/// at the same place.
+fn raced(story: &Story) -> Option<[usize; 2]> {
+    let failure = &story.failure;
+    let (FailureKind::Race, &[first, second]) = (failure.kind, &failure.sites[..]) else { return None };
+    let is_plain = |op: &Op| matches!(op.kind, Kind::CellRead | Kind::CellWrite);
+    let events = &story.trace.events;
+    // For each of the two, by object: the last step.
+    let mut last: [HashMap<ObjectId, usize>; 2] = Default::default();
+    let mut found = None;
+    for (step, event) in events.iter().enumerate() {
+        let Event { op, task, .. } = event;
+        for (index, site) in [first, second].into_iter().enumerate() {
+            let fits = |by: Who| by == Who::Unknown || by == Who::Task(*task);
+            if op.site != site || !op.is_memory() || !op.object.is_some() || !fits(who(failure, index)) {
+                continue;
+            }
+            if let Some(&other) = last[1 - index].get(&op.object) {
+                let earlier = &events[other];
+                let races = earlier.task != *task && earlier.op.conflicts(op);
+                if races && (is_plain(&earlier.op) || is_plain(op)) {
+                    found = Some(if index == 1 { [other, step] } else { [step, other] });
+                }
+            }
+            last[index].insert(op.object, step);
+        }
     }
-    let mut events = story.trace.events.iter().enumerate().rev();
-    let fits = |by: TaskId| who == Who::Unknown || who == Who::Task(by);
-    let (step, event) = events.find(|(_, event)| event.op.site == site && fits(event.task))?;
-    let what = words::event(&event.op, event.outcome, names);
-    Some(format!("{what}, step {step}"))
+    found
 }

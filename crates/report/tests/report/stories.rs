@@ -37,8 +37,8 @@ pub(crate) fn files() -> Story {
     let b = run.spawn(MAIN, 31);
     let [left, right, other] = [12, 12, 14].map(|line| run.object(State::Kernel("file"), line));
     run.go(a, Kind::Rmw, other, 14);
-    run.go(a, Kind::Rmw, left, 12);
-    run.go(a, Kind::Rmw, right, 12);
+    let site = run.site(12);
+    run.op(a, Op::new(Kind::Rmw, left, site).second(right));
     run.go(b, Kind::Rmw, other, 20);
     let token = run.token(a);
     run.go(b, Kind::Unpark, token, 20);
@@ -186,6 +186,22 @@ pub(crate) fn race() -> Story {
     run.go(a, Kind::Exit, own, 8);
     let message = format!("cell {cell:?} is written and read without order");
     run.fails(FailureKind::Race, &message, &[a, MAIN], &[5, 9])
+}
+
+/// Two plain accesses that are no scheduling points, told at places where there are others: of an atomic, and of another cell
+/// for which nobody races.
+pub(crate) fn race_without_events() -> Story {
+    let mut run = Script::new();
+    let atomic = run.object(State::Atomic, 5);
+    let [mine, theirs] = [5, 9].map(|line| run.object(State::Cell, line));
+    let a = run.spawn(MAIN, 8);
+    run.go(a, Kind::Rmw, atomic, 5);
+    run.go(a, Kind::CellWrite, mine, 5);
+    run.go(MAIN, Kind::CellRead, theirs, 9);
+    run.go(MAIN, Kind::Rmw, atomic, 9);
+    let own = run.task(a);
+    run.go(a, Kind::Exit, own, 8);
+    run.fails(FailureKind::Race, "main/0 writes `there`, then main reads it", &[], &[5, 9])
 }
 
 /// Ten thousand events of three tasks, the first of which keeps a mutex from the start.

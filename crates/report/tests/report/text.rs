@@ -117,19 +117,18 @@ fn who_waits_for_files() {
               main/1  src/bank.rs:21:9 in bank::transfer
                 21 │ let step21 = self.accounts.lock().unwrap();
 
-               step │ main                     │ main/0                 │ main/1
-            ────────┼──────────────────────────┼────────────────────────┼───────────────────────────
-                  0 │ spawn main/0  bank.rs:30 │                        │
-                  1 │ spawn main/1  bank.rs:31 │                        │
-             ›    2 │                          │ use file#1  bank.rs:14 │
-                  3 │                          │ use file#2  bank.rs:12 │
-                  4 │                          │ use file#3  bank.rs:12 │
-             ›    5 │                          │                        │ use file#1     bank.rs:20
-                  6 │                          │                        │ unpark main/0  bank.rs:20
-             ›    7 │                          │ park        bank.rs:12 │
-             ×      │ join main/0   bank.rs:33 │                        │
-             ×      │                          │ park        bank.rs:12 │
-             ×      │                          │                        │ park           bank.rs:21
+               step │ main                     │ main/0                         │ main/1
+            ────────┼──────────────────────────┼────────────────────────────────┼───────────────────────────
+                  0 │ spawn main/0  bank.rs:30 │                                │
+                  1 │ spawn main/1  bank.rs:31 │                                │
+             ›    2 │                          │ use file#1          bank.rs:14 │
+                  3 │                          │ use file#2, file#3  bank.rs:12 │
+             ›    4 │                          │                                │ use file#1     bank.rs:20
+                  5 │                          │                                │ unpark main/0  bank.rs:20
+             ›    6 │                          │ park                bank.rs:12 │
+             ×      │ join main/0   bank.rs:33 │                                │
+             ×      │                          │ park                bank.rs:12 │
+             ×      │                          │                                │ park           bank.rs:21
              › switch   × waits for ever
 
             at the end
@@ -315,6 +314,21 @@ fn five_tasks_and_two_files() {
               raddle replay raddle-out/deadlock-17.raddle
               raddle minimize raddle-out/deadlock-17.raddle
         "#]],
+    );
+}
+
+#[test]
+fn a_race_whose_accesses_are_no_events_is_told_without_steps() {
+    let story = stories::race_without_events();
+    let told = text::failure(&story, Style::default(), &|_| None, &[]);
+    let head: Vec<&str> = told.lines().skip_while(|line| !line.starts_with("two accesses")).take(3).collect();
+    assert_eq!(
+        head,
+        [
+            "two accesses that nothing orders",
+            "  src/bank.rs:5:9 in bank::transfer",
+            "  src/bank.rs:9:9 in bank::transfer"
+        ]
     );
 }
 

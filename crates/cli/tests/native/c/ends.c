@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 static const char *how;
+static int code = 3;
 static volatile int forever;
 
 static int deep(int depth) {
@@ -18,7 +19,7 @@ static int deep(int depth) {
 }
 
 static void *work(void *argument) {
-    if (!strcmp(how, "exit")) exit(3);
+    if (!strcmp(how, "exit")) exit(code);
     if (!strcmp(how, "_exit")) _exit(4);
     if (!strcmp(how, "abort")) abort();
     if (!strcmp(how, "kill")) kill(getpid(), SIGKILL);
@@ -53,6 +54,7 @@ static void *other(void *argument) { return argument; }
 int main(int argc, char **argv) {
     pthread_t thread, second;
     how = argc > 1 ? argv[1] : "";
+    if (argc > 2) code = atoi(argv[2]);
     pthread_create(&thread, NULL, work, NULL);
     pthread_create(&second, NULL, other, NULL);
     pthread_join(thread, NULL);

@@ -9,10 +9,14 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -263,6 +267,35 @@ static int pipe_several(void) {
     end(2);
     return ready + 4 * !!wanted[0].revents + 8 * !!wanted[1].revents;
 }
+static int pipe_three(void) {
+    int third[2];
+    if (pipe(both[0]) || pipe(both[1]) || pipe(third)) return 1;
+    begin(2, writes_one);
+    struct pollfd wanted[3] = {{both[0][0], POLLIN, 0}, {third[0], POLLIN, 0}, {both[1][0], POLLIN, 0}};
+    int ready = poll(wanted, 3, -1);
+    end(2);
+    return ready + 4 * !!wanted[0].revents + 8 * !!wanted[2].revents;
+}
+static int group, counter;
+static void *waits_in_group(void *number) {
+    struct epoll_event ready;
+    uint64_t value;
+    epoll_wait(group, &ready, 1, -1);
+    got[*(int *)number] = read(counter, &value, 8) == 8;
+    value = 1;
+    return (void *)write(counter, &value, 8);
+}
+static int group_both(void) {
+    struct epoll_event wanted = {.events = EPOLLIN};
+    uint64_t value = 1;
+    group = epoll_create1(0);
+    counter = eventfd(0, EFD_NONBLOCK);
+    if (epoll_ctl(group, EPOLL_CTL_ADD, counter, &wanted)) return 1;
+    begin(2, waits_in_group);
+    if (write(counter, &value, 8) != 8) return 1;
+    end(2);
+    return got[0] + 2 * got[1];
+}
 static void *writes_late(void *unused) {
     got[0] = write(ends[1], "x", 1);
     return unused;
@@ -431,6 +464,22 @@ static int nothing_hidden(void) {
     return fopen("/dev/null", "r") == NULL;
 }
 
+/* A copy of the process has what the other thread has done by then. */
+static void *adds_once(void *unused) {
+    add(1);
+    return unused;
+}
+static int process_copy(void) {
+    int status;
+    begin(1, adds_once);
+    step(0);
+    pid_t copy = fork();
+    if (!copy) _exit(stage);
+    waitpid(copy, &status, 0);
+    end(1);
+    return WEXITSTATUS(status);
+}
+
 static const struct {
     const char *name;
     int (*run)(void);
@@ -441,7 +490,7 @@ static const struct {
     PROGRAM(pipe_order),     PROGRAM(pipe_poll),       PROGRAM(pipe_close),       PROGRAM(futex_limit),    PROGRAM(semaphore_limit),
     PROGRAM(join_try),       PROGRAM(file_names),      PROGRAM(file_position),    PROGRAM(stream_order),   PROGRAM(file_numbers),
     PROGRAM(key_numbers),    PROGRAM(environment),     PROGRAM(random_numbers),   PROGRAM(thread_name),    PROGRAM(nothing_hidden),
-    PROGRAM(pipe_several),
+    PROGRAM(pipe_several),   PROGRAM(pipe_three),      PROGRAM(group_both),       PROGRAM(process_copy),
 };
 
 int main(int count, char **arguments) {

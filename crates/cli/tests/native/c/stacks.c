@@ -1,6 +1,7 @@
 // Threads with stacks of several sizes, more of them than are mapped beforehand. Each fills much of its own, and nobody
 // else may write there. What is printed in the end is where they were.
 #define _GNU_SOURCE
+#include <alloca.h>
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
@@ -24,13 +25,23 @@ static size_t size_of(long number) {
         return 64 << 10;
     case 2:
         return 3 << 20;
+    case 3:
+        return number == 3 ? 20 << 20 : 0;
     default:
         return 0;
     }
 }
 
+// Every page of a stack that is larger than most.
+static void fill(void) {
+    const size_t size = 18 << 20;
+    volatile char *all_of_it = alloca(size);
+    for (size_t at = 0; at < size; at += 4096) all_of_it[at] = 1;
+}
+
 static void *work(void *argument) {
     long number = (long)argument;
+    if (number == 3) fill();
     char room[32 << 10];
     memset(room, (int)number, sizeof room);
     places[round_number][number][0] = room;
