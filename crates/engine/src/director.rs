@@ -224,11 +224,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.is_point_at(op.kind, op.site) && !self.closes_section(op.kind, op.object)
     }
 
-    /// Whether the running task gives back what its step has taken, and that is no point of its own. Not where the run is led:
-    /// the log is that of a state to which the program has yet to come.
+    /// Whether the running task gives back what its step has taken, and that is no point of its own.
     #[inline]
     pub fn closes_section(&self, kind: Kind, object: ObjectId) -> bool {
-        !self.rote.leads() && self.current.get().is_some_and(|task| self.search.closes(task, kind, object))
+        self.current.get().is_some_and(|task| self.search.closes(task, kind, object))
     }
 
     /// The same for all but giving a mutex back in a search, from what it depends on.

@@ -498,7 +498,7 @@ static TAKEN_TWICE: AtomicBool = AtomicBool::new(false);
 /// What is compared of each call is compared in each: an operation that differs in one thing from the one before is another.
 #[test]
 fn a_run_strays_with_its_object_its_site_or_its_kind() {
-    let rounds: [Round; 15] = [
+    let rounds: [Round; 16] = [
         // Something is in a section where nothing was, or the other way round, or it is left open.
         |atomics, mutex, other| {
             let guard = mutex.lock();
@@ -580,6 +580,23 @@ fn a_run_strays_with_its_object_its_site_or_its_kind() {
                 });
                 drop(std::panic::catch_unwind(ends));
             }
+        },
+        // Something is done by who unwinds and is given up there, so that another carrier goes on.
+        |atomics, mutex, other| {
+            struct Late<'a>(&'a AtomicU64);
+            impl Drop for Late<'_> {
+                fn drop(&mut self) {
+                    self.0.fetch_add(1, SeqCst);
+                }
+            }
+            let ends = std::panic::AssertUnwindSafe(|| {
+                let _late = other.then(|| Late(&atomics[0]));
+                if other {
+                    std::panic::resume_unwind(Box::new("late"));
+                }
+            });
+            drop(std::panic::catch_unwind(ends));
+            drop(mutex.lock());
         },
         // Once more than before, or once less.
         |atomics, mutex, other| {

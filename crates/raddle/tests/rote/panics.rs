@@ -3,6 +3,7 @@
 use super::{RealU64, Shared, Whole, search, target};
 use raddle::sync::Arc;
 use raddle::{Check, thread};
+use raddle_model::Verdict;
 
 /// Takes a mutex and gives it back when it is dropped.
 struct Late(Arc<Shared>, usize);
@@ -122,4 +123,36 @@ fn runs_that_end_while_a_task_unwinds_are_led_and_lead() {
         let [panics, cut] = [panics, cut].map(|count| count.load(Relaxed));
         assert!(panics == 0 && cut > 20, "{panics} seem to panic, {cut} ended while a task unwound");
     }
+}
+
+/// Where the run before gave it back without a panic the run strays. It must not be taken for the end of the section that the
+/// state has open to which the run is led, though that be of the same task and mutex, and nothing be missing in the end.
+#[test]
+fn what_is_given_back_in_a_panic_ends_no_section_that_is_yet_to_come() {
+    let count = RealU64::new(0);
+    let body = move || {
+        let other = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 11;
+        let shared = Arc::new(Shared::default());
+        drop(shared.mutexes[0].lock());
+        let task = {
+            let shared = shared.clone();
+            thread::spawn(move || {
+                for time in 0..40 + u8::from(other) {
+                    let ends = std::panic::AssertUnwindSafe(|| {
+                        let _guard = shared.mutexes[0].lock();
+                        if other && time == 4 {
+                            std::panic::resume_unwind(Box::new("ends"));
+                        }
+                    });
+                    drop(std::panic::catch_unwind(ends));
+                }
+            })
+        };
+        drop(shared.mutexes[0].lock());
+        task.join().unwrap();
+    };
+    let mut target = target(body);
+    let told = search(&mut target, "odpor", 100);
+    assert_eq!((told.len(), target.strayed_runs()), (41, 1));
+    assert!(told.iter().all(|(verdict, ..)| *verdict == Verdict::Finished), "{told:?}");
 }
