@@ -324,7 +324,6 @@ fn sections_are_told_the_same_by_rote() {
 /// Loops over one object and over several, of what is counted in one line and what is not.
 #[test]
 fn loops_are_told_the_same_by_rote() {
-    type Work = fn(&Shared, u64);
     let works: [Work; 6] = [
         |shared, _| (0..12).for_each(|_| _ = shared.atomics[0].fetch_add(1, SeqCst)),
         |shared, _| (0..6).for_each(|round| shared.section(round % 2)),
@@ -351,25 +350,34 @@ fn loops_are_told_the_same_by_rote() {
         },
     ];
     for (number, work) in works.into_iter().enumerate() {
-        let body = move || {
-            let shared = Arc::new(Shared::default());
-            let begin = |task| {
-                let shared = shared.clone();
-                thread::spawn(move || work(&shared, task))
-            };
-            let tasks: Vec<_> = (0..2).map(begin).collect();
-            tasks.into_iter().for_each(|task| task.join().unwrap());
-        };
         for strategy in ["odpor", "random-dfs"] {
-            let (mut by_rote, mut whole) = (target(body), Whole(target(body)));
-            let (found, expected) = (search(&mut by_rote, strategy, 400), search(&mut whole, strategy, 400));
-            assert_eq!((by_rote.strayed_runs(), found.len()), (0, expected.len()), "{strategy} of {number}");
-            for (run, (found, expected)) in found.iter().zip(&expected).enumerate() {
-                assert!(found == expected, "{strategy} of {number}, run {run}\n{found:?}\n{expected:?}");
-            }
-            assert!(by_rote.led_runs() > found.len() as u64 / 4, "{strategy} of {number}: few runs were led");
+            let (led, runs) = assert_told_the_same(work, strategy, 400, number);
+            assert!(led > runs / 4, "{strategy} of {number}: only {led} of {runs} runs were led");
         }
     }
+}
+
+/// What two tasks do, each of which knows its number.
+type Work = fn(&Arc<Shared>, u64);
+
+/// The first runs of a search are told the same whether they are led or not. How many were, and how many there are.
+fn assert_told_the_same(work: Work, strategy: &str, most: u64, number: usize) -> (u64, u64) {
+    let body = move || {
+        let shared = Arc::new(Shared::default());
+        let begin = |task| {
+            let shared = shared.clone();
+            thread::spawn(move || work(&shared, task))
+        };
+        let tasks: Vec<_> = (0..2).map(begin).collect();
+        tasks.into_iter().for_each(|task| task.join().unwrap());
+    };
+    let (mut by_rote, mut whole) = (target(body), Whole(target(body)));
+    let (found, expected) = (search(&mut by_rote, strategy, most), search(&mut whole, strategy, most));
+    assert_eq!((by_rote.strayed_runs(), found.len()), (0, expected.len()), "{strategy} of {number}");
+    for (run, (found, expected)) in found.iter().zip(&expected).enumerate() {
+        assert!(found == expected, "{strategy} of {number}, run {run}\n{found:?}\n{expected:?}");
+    }
+    (by_rote.led_runs(), found.len() as u64)
 }
 
 /// A run in which the order of locks is followed is not led, and leads the next one.

@@ -1,6 +1,6 @@
 //! Sections that are given back while somebody panics, by rote.
 
-use super::{RealU64, Shared, Whole, search, target};
+use super::{RealU64, Shared, Whole, Work, assert_told_the_same, search, target};
 use raddle::sync::Arc;
 use raddle::{Check, thread};
 use raddle_model::Verdict;
@@ -26,7 +26,6 @@ fn unwind_through(late: Late) {
 /// Who gives a mutex back while somebody panics may poison it, and must not if it has taken it then.
 #[test]
 fn sections_that_end_in_a_panic_are_told_the_same_by_rote() {
-    type Work = fn(&Arc<Shared>, u64);
     let works: [Work; 4] = [
         // Its own section.
         |shared, task| {
@@ -66,22 +65,7 @@ fn sections_that_end_in_a_panic_are_told_the_same_by_rote() {
         },
     ];
     for (number, work) in works.into_iter().enumerate() {
-        let body = move || {
-            let shared = Arc::new(Shared::default());
-            let begin = |task| {
-                let shared = shared.clone();
-                thread::spawn(move || work(&shared, task))
-            };
-            let tasks: Vec<_> = (0..2).map(begin).collect();
-            tasks.into_iter().for_each(|task| task.join().unwrap());
-        };
-        let (mut by_rote, mut whole) = (target(body), Whole(target(body)));
-        let (found, expected) = (search(&mut by_rote, "odpor", 600), search(&mut whole, "odpor", 600));
-        assert_eq!((by_rote.strayed_runs(), found.len()), (0, expected.len()), "of {number}");
-        for (run, (found, expected)) in found.iter().zip(&expected).enumerate() {
-            assert!(found == expected, "of {number}, run {run}\n{found:?}\n{expected:?}");
-        }
-        let (led, runs) = (by_rote.led_runs(), found.len() as u64);
+        let (led, runs) = assert_told_the_same(work, "odpor", 600, number);
         assert!(led > runs / 2, "of {number}: only {led} of {runs} runs were led");
     }
 }
