@@ -465,8 +465,8 @@ fn covers(op: &Op) -> bool {
 /// Whether whatever conflicts with `op` and comes before `earlier` leads to `earlier`, since that writes all of
 /// what `op` accesses: a task that reads a million times must not be held against a million reads.
 fn hides(earlier: &Op, op: &Op) -> bool {
-    let whole =
-        (earlier.object != op.object || earlier.span == Span::WHOLE) && (earlier.is_wide() || !op.is_wide());
-    let whole = whole && (earlier.frees() || !op.frees());
+    let whole = (earlier.object != op.object || earlier.span == Span::WHOLE)
+        && (earlier.is_wide() || !op.is_wide())
+        && (earlier.frees() || !op.frees());
     earlier.access() == Access::Write && !op.second.is_some() && op.kind != Kind::End && whole
 }

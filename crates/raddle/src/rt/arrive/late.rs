@@ -1,9 +1,7 @@
 //! Operations that come after the end of the run, while it is cleared away.
 
 use super::Rt;
-use crate::rt::panics::RunOver;
 use raddle_model::{Kind, Mode, Op, Outcome};
-use std::panic::resume_unwind;
 
 /// Operations that a task may do after its run is over, before it is given up.
 const OPERATIONS_MAX: u32 = 10_000;
@@ -23,7 +21,7 @@ impl Rt {
         }
         if !std::thread::panicking() {
             // The unwinding was swallowed: once more.
-            resume_unwind(Box::new(RunOver));
+            self.unwind();
         }
         outcome(&op)
     }
@@ -34,7 +32,7 @@ impl Rt {
     #[inline(never)]
     pub(super) fn come_late(self) {
         if !std::thread::panicking() {
-            resume_unwind(Box::new(RunOver));
+            self.unwind();
         }
         let waits = self.with(|run| !run.engine.world().enabled_tasks().contains(run.running));
         if waits {
