@@ -58,7 +58,7 @@ impl Mapping {
     /// What is left of it without some memory: what lies before that, and what lies behind.
     fn without(self, start: usize, end: usize) -> [Mapping; 2] {
         let before = Mapping { end: self.end.min(start), ..self };
-        let from = self.start.max(end);
+        let from = end.clamp(self.start, self.end);
         [before, Mapping { start: from, home: self.home + (from - self.start), ..self }]
     }
 
