@@ -192,8 +192,8 @@ impl Worker {
     /// Runs of a search, until there is something to look at or some time has passed.
     fn search(&self, state: &mut Inner, search: &Shared, worker: usize, trace: &mut Trace) {
         state.engine.analysis_mut().recorder = None;
-        let begun = Instant::now();
-        let mut clock = Clock::default();
+        let mut clock = Clock::new();
+        let begun = clock.begun();
         // Whose run the last one was, if that is known.
         let mut last = None;
         while let Some(Assignment { worker, plan, number, several, shared }) = search.next(worker, begun) {
@@ -226,7 +226,7 @@ impl Worker {
             }
         }
         self.led.runs.fetch_add(std::mem::take(&mut state.led), Ordering::Relaxed);
-        search.lock().spent += begun.elapsed().saturating_sub(clock.running());
+        search.lock().spent += clock.searched();
     }
 
     /// One run of a batch.
