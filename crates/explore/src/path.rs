@@ -19,6 +19,7 @@ use self::alone::Habit;
 use self::clocks::Clocks;
 use self::growth::Early;
 pub(crate) use self::growth::closes;
+pub(crate) use self::reversal::Chain;
 use self::tail::Awaited;
 use crate::hypothesis::{self, Hypothesis};
 use core::num::NonZeroU32;
@@ -60,6 +61,9 @@ pub struct Stop {
     /// A number that is the same for equal steps with an equal past; 0 if nobody wants to know.
     past: u64,
 }
+
+/// Number of names that are told apart at first sight.
+const LIKELY: usize = 32;
 
 /// An earlier step, or none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -110,6 +114,8 @@ pub struct Path {
     choices: Vec<(u32, u32)>,
     /// Stable name of each task.
     pub names: Vec<u64>,
+    // Which task may have a name, by the last bits of that: it is looked up for everybody who sleeps.
+    likely: [u32; LIKELY],
     // What the tasks that were alive at the end were about to do.
     pending: Vec<(TaskId, Op)>,
     births: Vec<Birth>,
@@ -129,6 +135,8 @@ pub struct Path {
     task_objects: Vec<[ObjectId; 2]>,
     late: bool,
     early: Early,
+    // Number of objects that are early, and of those beyond them that stand for tasks.
+    comparable: usize,
     // Whether steps know their past: only for objects that are late somebody wants to know it.
     has_pasts: bool,
     // Whether something was seen that can come between taking a mutex and giving it back.
@@ -334,6 +342,13 @@ impl Path {
         hides(&self.stops[earlier].op, &pending.op)
     }
 
+    /// The first of some steps that races with an earlier one.
+    #[inline]
+    pub(crate) fn first_racing(&self, among: Range<usize>) -> Option<usize> {
+        let begin = among.start;
+        self.stops.get(among)?.iter().position(Stop::races).map(|place| begin + place)
+    }
+
     /// The step after all that `pending` could have been, or was.
     pub fn end(&self, pending: &Pending) -> usize {
         pending.step.unwrap_or(self.stops.len())
@@ -439,13 +454,28 @@ impl Path {
     }
 
     /// The task with this name.
+    #[inline]
     pub fn task(&self, name: u64) -> Option<TaskId> {
+        let likely = self.likely[name as usize % LIKELY];
+        if self.names.get(likely as usize) == Some(&name) {
+            return Some(TaskId(likely));
+        }
         self.names.iter().position(|&known| known == name).map(|index| TaskId(index as u32))
+    }
+
+    /// Tasks are called so from now on.
+    fn name_tasks(&mut self, names: &[u64]) {
+        self.names.clear();
+        self.names.extend_from_slice(names);
+        for (task, &name) in names.iter().enumerate() {
+            self.likely[name as usize % LIKELY] = task as u32;
+        }
     }
 }
 
 impl Stop {
     /// Whether it races with an earlier one.
+    #[inline]
     pub(crate) fn races(&self) -> bool {
         self.rival != Earlier::NONE
     }

@@ -126,6 +126,12 @@ impl Alphabet {
         id
     }
 
+    /// Whether some letter ever had more to it than its operation: nobody else counts those who have it.
+    #[inline]
+    pub(crate) fn has_more(&self) -> bool {
+        !self.more.is_empty()
+    }
+
     /// One who had it has it no more.
     #[inline]
     pub(crate) fn drop(&mut self, id: LetterId) {

@@ -90,6 +90,11 @@ impl Packed {
     #[inline]
     pub(super) fn read(&self, Place(place): Place) -> (LetterId, Option<Place>) {
         let mut at = place as usize;
+        let byte = self.bytes[at];
+        if byte < 0x80 {
+            let next = (byte & 1 == 0).then_some(Place(place + 1));
+            return (LetterId::of(u32::from(byte >> 1)), next);
+        }
         let (mut number, mut shift) = (0, 0);
         loop {
             let byte = self.bytes[at];

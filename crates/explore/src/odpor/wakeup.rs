@@ -16,6 +16,7 @@ use raddle_wire::journal::{Put, Take};
 
 /// A sequence of steps that is to be taken from a state.
 pub(crate) struct Sequence<'a> {
+    /// The last one first: what is left of it mostly begins with the step that is passed.
     pub(crate) letters: &'a mut Vec<LetterId>,
     /// Number of objects that all runs through the state know by their ids.
     pub(crate) known: u32,
@@ -35,14 +36,17 @@ pub(crate) enum Initial {
 impl Sequence<'_> {
     /// The steps that are left.
     pub(crate) fn left(&self) -> impl ExactSizeIterator<Item = LetterId> {
-        self.letters.iter().copied()
+        self.letters.iter().rev().copied()
     }
 
     /// Whether a step is a weak initial.
     #[inline]
     pub(crate) fn initial(&self, alphabet: &Alphabet, step: LetterId) -> Initial {
+        if !step.has_more() && self.letters.last() == Some(&step) {
+            return Initial::At(self.letters.len() - 1);
+        }
         let relations = alphabet.relations(step, self.known);
-        for (position, &other) in self.letters.iter().enumerate() {
+        for (position, &other) in self.letters.iter().enumerate().rev() {
             match relations.to(other) {
                 Relation::Same => return Initial::At(position),
                 Relation::Conflict => return Initial::No,
@@ -54,8 +58,10 @@ impl Sequence<'_> {
 
     /// What is left of it after a step that is a weak initial.
     pub(crate) fn pass(&mut self, initial: Initial) {
-        if let Initial::At(position) = initial {
-            self.letters.remove(position);
+        match initial {
+            Initial::At(position) if position + 1 == self.letters.len() => _ = self.letters.pop(),
+            Initial::At(position) => _ = self.letters.remove(position),
+            Initial::Apart | Initial::No => {}
         }
     }
 }
@@ -203,6 +209,7 @@ impl Wakeups {
         sequence: &mut Sequence<'_>,
     ) -> bool {
         let mut place = self.link(at).letters;
+        let mut follows = self.packed.read(place).1;
         self.graft.turns.clear();
         let mut kept = 1;
         loop {
@@ -210,8 +217,9 @@ impl Wakeups {
             if sequence.letters.is_empty() {
                 return false;
             }
-            if let (_, Some(rest)) = self.packed.read(place) {
-                initial = sequence.initial(alphabet, self.packed.read(rest).0);
+            if let Some(rest) = follows {
+                let (letter, after) = self.packed.read(rest);
+                initial = sequence.initial(alphabet, letter);
                 if initial == Initial::No {
                     self.split(at, place, rest);
                     let other = self.add_sequence(alphabet, sequence);
@@ -220,7 +228,7 @@ impl Wakeups {
                     self.graft.kept = kept;
                     return true;
                 }
-                place = rest;
+                (place, follows) = (rest, after);
                 kept += 1;
                 continue;
             }
@@ -230,14 +238,15 @@ impl Wakeups {
             }
             let mut turn = 0;
             loop {
-                initial = sequence.initial(alphabet, self.letter(next));
+                let Link { letters, next: after, .. } = *self.link(next);
+                let (letter, rest) = self.packed.read(letters);
+                initial = sequence.initial(alphabet, letter);
                 if initial != Initial::No {
-                    (at, place) = (next, self.link(next).letters);
+                    (at, place, follows) = (next, letters, rest);
                     self.graft.turns.push(turn);
                     kept = 1;
                     break;
                 }
-                let after = self.link(next).next;
                 if after == NONE {
                     self.link_mut(next).next = self.add_sequence(alphabet, sequence);
                     self.graft.kept = 0;

@@ -6,7 +6,7 @@ use super::tree::{NodeId, Tree};
 use super::wakeup::Sequence;
 use crate::outlook::Sizes;
 use crate::path::clocks::Lane;
-use crate::path::{Path, Pending, Stop};
+use crate::path::{Chain, Path, Pending, Stop};
 use alloc::sync::Arc;
 use raddle_model::{Plan, TaskId, Trace};
 
@@ -60,6 +60,9 @@ struct Scratch {
     wakers: Vec<usize>,
     needed: Vec<Lane>,
     rivals: Vec<usize>,
+    chain: Chain,
+    /// The letters of the chain, behind that of the step that it leads to.
+    chained: Vec<LetterId>,
 }
 
 /// The steps after one of the last run that do not depend on it, as far as somebody wanted to know.
@@ -266,7 +269,10 @@ impl Worker {
         self.origin =
             late.then(|| Arc::new(Origin { number: run, announcements: self.path.announcements() }));
         let kept = if late { 0 } else { known.min(self.letters.len()) };
-        self.letters.drain(kept..).for_each(|letter| tree.alphabet.drop(letter));
+        if tree.alphabet.has_more() {
+            self.letters[kept..].iter().for_each(|&letter| tree.alphabet.drop(letter));
+        }
+        self.letters.truncate(kept);
         self.spell_on(tree);
     }
 
@@ -327,7 +333,7 @@ impl Worker {
         let Worker { path, letters, nodes, scratch, .. } = self;
         let known = path.stops[earlier].objects;
         let node = nodes[earlier];
-        let Scratch { steps, sequence, wakers, needed, independent, .. } = scratch;
+        let Scratch { steps, sequence, wakers, needed, independent, chain, chained, .. } = scratch;
         wakers.clear();
         let alphabet = &tree.alphabet;
         for (position, sleeper) in tree.sleepers(node, place).enumerate() {
@@ -352,10 +358,20 @@ impl Worker {
             }
             wakers.extend(meets);
         }
-        path.leads_to_reversal(earlier, later, wakers, needed, steps);
         sequence.clear();
-        sequence.extend(steps.iter().map(|&step| letters[step]));
-        sequence.push(last);
+        if wakers.is_empty() && chain.reaches(earlier) {
+            // What is there of it was put together for the race before.
+            match chained.first_mut() {
+                Some(first) => *first = last,
+                None => chained.push(last),
+            }
+            chained.extend(chain.steps()[chained.len() - 1..].iter().map(|&step| letters[step]));
+            sequence.extend_from_slice(chained);
+        } else {
+            path.leads_to_reversal(earlier, later, wakers, needed, steps);
+            sequence.push(last);
+            sequence.extend(steps.iter().rev().map(|&step| letters[step]));
+        }
         tree.insert(node, place, &mut Sequence { letters: sequence, known });
         Some(Cause::Until(wakers.iter().copied().max().unwrap_or(0)))
     }
@@ -390,10 +406,9 @@ impl Worker {
     /// Adds the reversals of the races of the run.
     fn reverse_races(&mut self, tree: &mut Tree, plan: &Plan, trace: &Trace) {
         self.reverse_again(tree, trace);
-        for later in self.known.max(1)..self.path.stops.len() {
-            if !self.path.stops[later].races() {
-                continue;
-            }
+        let (mut next, end) = (self.known.max(1), self.path.stops.len());
+        while let Some(later) = self.path.first_racing(next..end) {
+            next = later + 1;
             if self.path.waits_for_exit(later) {
                 debug_assert!(
                     !self.can_be_reversed(&self.path.at(later), plan, trace),
@@ -462,7 +477,10 @@ impl Worker {
         let mut below = self.path.end(later);
         while let Some(earlier) = self.path.rival(later, below) {
             below = earlier;
-            let hidden = races.iter().any(|&race| self.path.ordered(earlier, race));
+            // Most race with one only.
+            let hidden = !races.is_empty()
+                && !self.is_chained(earlier, later)
+                && races.iter().any(|&race| self.path.ordered(earlier, race));
             if hidden || !self.path.is_possible_without(earlier, later, plan, trace) {
                 continue;
             }
@@ -475,5 +493,16 @@ impl Worker {
             }
         }
         self.scratch.rivals = races;
+        self.scratch.chain.end();
+    }
+
+    /// Whether all that `later` meets after `earlier`, its other races included, is a chain: then none of it depends on `earlier`.
+    fn is_chained(&mut self, earlier: usize, later: &Pending) -> bool {
+        let Scratch { chain, chained, .. } = &mut self.scratch;
+        if !chain.has_begun() {
+            chain.begin(&self.path, later);
+            chained.clear();
+        }
+        chain.take_in(&self.path, earlier)
     }
 }

@@ -191,8 +191,8 @@ impl Stop {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::path::Pending;
     use crate::path::clocks::Lane;
+    use crate::path::{Chain, Pending};
     use raddle_model::{Dice, Mode, ObjectId, Order, Outcome, Rng, SiteId, Span};
 
     const KINDS: [Kind; 6] = [Kind::Load, Kind::Store, Kind::Rmw, Kind::Lock, Kind::Unlock, Kind::Lock];
@@ -269,21 +269,28 @@ mod tests {
         pasts
     }
 
-    /// All that is looked up, by its definition.
-    fn look_up(path: &Path, rng: &mut Rng) {
+    /// All that is looked up, by its definition. How often somebody was led to by a chain.
+    fn look_up(path: &Path, rng: &mut Rng) -> usize {
+        let mut chained = 0;
         let later = 1 + rng.below(path.stops.len() as u32 - 1) as usize;
         let pending = path.at(later);
         let between =
             |below: usize, wanted: &dyn Fn(usize) -> bool| (1..below).rev().find(|&step| wanted(step));
         let meets = |step: usize| path.stops[step].op.conflicts(&pending.op);
         let mut below = later;
+        let mut chain = Chain::default();
+        chain.begin(path, &pending);
         while let Some(earlier) = path.rival(&pending, below) {
             let races = |step: usize| {
                 meets(step) && path.stops[step].task != pending.task && !path.leads_to(step, &pending)
             };
             assert_eq!(between(below, &races), Some(earlier));
             below = earlier;
-            reverse(path, earlier, &pending);
+            let leads = reverse(path, earlier, &pending);
+            if chain.take_in(path, earlier) {
+                assert!(chain.reaches(earlier) && leads.iter().rev().eq(chain.steps()));
+                chained += 1;
+            }
             let name = u64::from(pending.task.0);
             let met = |step: &usize| {
                 !path.ordered(earlier, *step) && (meets(*step) || path.stops[*step].task == pending.task)
@@ -301,9 +308,10 @@ mod tests {
         let takes = |stop: &Stop| stop.op.kind == Kind::Lock && stop.op.site == SiteId(0);
         let held = last.is_some_and(|&step| takes(&path.stops[step]));
         assert_eq!(path.is_held_without(later, mutex), held);
+        chained
     }
 
-    fn reverse(path: &Path, earlier: usize, pending: &Pending) {
+    fn reverse(path: &Path, earlier: usize, pending: &Pending) -> Vec<usize> {
         let (mut needed, mut found): (Vec<Lane>, _) = (Vec::new(), Vec::new());
         path.leads_to_reversal(earlier, pending, &[], &mut needed, &mut found);
         let free = |step: usize| !path.ordered(earlier, step);
@@ -314,6 +322,7 @@ mod tests {
             free(step) && (to_one || path.leads_to(step, pending))
         };
         assert_eq!(found, after.clone().filter(|&step| leads(step)).collect::<Vec<usize>>());
+        found
     }
 
     #[test]
@@ -339,6 +348,7 @@ mod tests {
 
     #[test]
     fn the_quick_way_is_the_general_way() {
+        let mut chained = 0;
         for seed in 0..200 {
             let mut rng = Rng::new(seed);
             let tasks = 2 + rng.below(3);
@@ -375,10 +385,11 @@ mod tests {
                 assert_eq!(ordered(&quick), by_definition(&quick));
                 alone += quick.stops.iter().filter(|stop| stop.rival != Earlier::NONE).count();
                 if events.len() > 1 {
-                    (0..20).for_each(|_| look_up(&quick, &mut rng));
+                    chained += (0..20).map(|_| look_up(&quick, &mut rng)).sum::<usize>();
                 }
             }
             assert!(alone > 0, "no step met another");
         }
+        assert!(chained > 0, "nothing was led to by a chain");
     }
 }

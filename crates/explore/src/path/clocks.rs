@@ -49,7 +49,7 @@ impl Clocks {
 
     /// The last clock, which begins here, knows so many steps of a task.
     #[inline]
-    fn set(&mut self, at: usize, task: usize, steps: u32) {
+    pub(super) fn set(&mut self, at: usize, task: usize, steps: u32) {
         let lane = at + task / TASKS;
         if self.0.len() <= lane {
             self.0.resize(lane + 1, Lane::default());

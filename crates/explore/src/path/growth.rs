@@ -38,7 +38,7 @@ impl Path {
     pub(crate) fn follow_front(&mut self, trace: &Trace, mut keep: usize, least: usize) {
         let names_changed = self.names != trace.names;
         if names_changed {
-            self.names.clone_from(&trace.names);
+            self.name_tasks(&trace.names);
         }
         self.pending.clone_from(&trace.pending);
         let tasks = trace.names.len();
@@ -47,17 +47,21 @@ impl Path {
             self.by_task.resize(tasks, Vec::new());
             self.habits.resize(tasks, Vec::new());
         }
-        if names_changed || self.task_objects != trace.log.task_objects {
+        let renamed = names_changed || differ(&self.task_objects, &trace.log.task_objects);
+        if renamed {
             self.name_objects(trace);
             // What tasks and objects are called means something else from now on.
             self.habits.iter_mut().for_each(Vec::clear);
         }
-        if self.early.pick + 1 >= keep {
+        let begins = self.early.pick + 1 >= keep;
+        if begins {
             self.early = Early::of(&trace.log);
         }
-        let early = self.early.objects;
-        let stable = self.stable.iter().skip(early).filter(|id| id.is_some()).count();
-        self.late = trace.log.objects.len() > early + stable;
+        if renamed || begins {
+            let early = self.early.objects;
+            self.comparable = early + self.stable.iter().skip(early).filter(|id| id.is_some()).count();
+        }
+        self.late = trace.log.objects.len() > self.comparable;
         if self.late && !self.has_pasts {
             keep = 0;
         }
@@ -212,7 +216,7 @@ impl Path {
             Some(&last) => (Some(last), self.stops[last].clock()),
         };
         own.push(number);
-        let new = New { number, task, op, clock, clocks_at };
+        let new = New { number, task, op, clock, clocks_at, taken_in: None };
         let latest = if self.meets_nobody_new(&new) {
             Latest { rival: None, past: 0, clock: new.clock }
         } else {
@@ -356,6 +360,8 @@ struct New<'a> {
     /// Its clock: that of the step before it until it meets somebody. And where the clocks ended before it.
     clock: Range<usize>,
     clocks_at: usize,
+    /// The last clock that it has taken in: many tasks know what the one knows that made them, and nothing else.
+    taken_in: Option<Range<usize>>,
 }
 
 impl New<'_> {
@@ -368,6 +374,12 @@ impl New<'_> {
     /// An earlier step happens before it.
     fn meet(&mut self, clocks: &mut Clocks, earlier: &Stop) {
         let (task, steps) = (earlier.task.index(), earlier.index + 1);
+        if self.taken_in == Some(earlier.clock()) {
+            clocks.set(self.clock.start, task, steps);
+            self.clock.end = clocks.end();
+            return;
+        }
+        self.taken_in = Some(earlier.clock());
         self.clock = clocks.take_in(self.clock.clone(), self.clocks_at, earlier.clock(), task, steps);
     }
 }
@@ -405,6 +417,12 @@ impl Early {
         };
         Early { pick, objects }
     }
+}
+
+/// Whether these are not the same objects. All are compared, without asking after each: they hardly ever differ.
+fn differ(one: &[[ObjectId; 2]], other: &[[ObjectId; 2]]) -> bool {
+    let difference = |(a, b): (&[ObjectId; 2], &[ObjectId; 2])| (a[0].0 ^ b[0].0) | (a[1].0 ^ b[1].0);
+    one.len() != other.len() || one.iter().zip(other).map(difference).fold(0, |all, one| all | one) != 0
 }
 
 /// Whether a step that begins with these events gives back what it has taken, as nothing but the first thing that it does

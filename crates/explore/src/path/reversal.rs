@@ -5,6 +5,87 @@ use super::clocks::Lane;
 use super::{Path, Pending, Stop};
 use raddle_model::{Kind, Op};
 
+/// The steps that a later one meets, the latest first, as far back as somebody has asked, while each of them is all that leads
+/// to it: a task that writes what many others read races with each of them, and is to be taken without each of them in turn.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Chain {
+    begun: bool,
+    /// The step up to which it reaches, if it does.
+    until: Option<usize>,
+    /// None if it is no chain.
+    later: Option<usize>,
+    /// Number of the accesses to the object that have not been looked at.
+    left: usize,
+    /// The latest step that one of them comes after.
+    before: usize,
+    steps: Vec<usize>,
+}
+
+impl Chain {
+    /// Whether somebody has asked since it ended.
+    #[inline]
+    pub(crate) fn has_begun(&self) -> bool {
+        self.begun
+    }
+
+    /// Begins with what leads to a step.
+    pub(crate) fn begin(&mut self, path: &Path, later: &Pending) {
+        (self.begun, self.until) = (true, None);
+        self.steps.clear();
+        let simple = !later.op.second.is_some() && !path.knows_memory && later.op.kind != Kind::End;
+        self.later = later.step.filter(|&step| simple && path.stops[step - 1].op.kind != Kind::End);
+        let Some(step) = self.later else { return };
+        let accesses = path.by_object.get(later.op.object.index());
+        self.left = Accesses::before(accesses, &later.op, step).len();
+        self.before = later.before.unwrap_or(0);
+    }
+
+    /// Nothing is known from now on.
+    #[inline]
+    pub(crate) fn end(&mut self) {
+        (self.begun, self.until) = (false, None);
+    }
+
+    /// Whether it has all that is to come before the later step if that is taken without `earlier`.
+    #[inline]
+    pub(crate) fn reaches(&self, earlier: usize) -> bool {
+        self.until == Some(earlier)
+    }
+
+    /// Those that were found.
+    #[inline]
+    pub(crate) fn steps(&self) -> &[usize] {
+        &self.steps
+    }
+
+    /// Takes in those after `earlier`, which comes before all that was asked for so far. False if there are others that lead to the
+    /// later step, or some of them depend on `earlier`.
+    ///
+    /// Each of them races with nobody: whatever happens before it does so before the last step of its task before it, and is not
+    /// after that. So if all of these come before `earlier`, none of them depends on it, and nothing after it leads to any of them.
+    pub(crate) fn take_in(&mut self, path: &Path, earlier: usize) -> bool {
+        self.until = None;
+        let Some(step) = self.later else { return false };
+        let op = &path.stops[step].op;
+        let Some(accesses) = path.by_object.get(op.object.index()) else { return false };
+        for &met in accesses.held_against(op)[..self.left].iter().rev().take_while(|&&met| met > earlier) {
+            self.left -= 1;
+            let stop = &path.stops[met];
+            if !stop.op.conflicts(op) {
+                continue;
+            }
+            if stop.races() {
+                self.later = None;
+                return false;
+            }
+            self.before = self.before.max(stop.before.get().unwrap_or(0));
+            self.steps.push(met);
+        }
+        self.until = (self.before < earlier).then_some(earlier);
+        self.reaches(earlier)
+    }
+}
+
 impl Path {
     /// Writes into `steps` those after `earlier` that do not depend on it and lead to `later`, if that comes after all it
     /// conflicts with, or to one of `wakers`. `needed` is scratch memory.

@@ -9,11 +9,14 @@ use raddle_model::{Kind, Mode, ObjectId, Op, Outcome, TaskId, Trace};
 pub(super) struct Awaited {
     seen: Vec<u64>,
     run: u64,
+    /// How many were.
+    count: usize,
 }
 
 impl Awaited {
     fn begin(&mut self) {
         self.run += 1;
+        self.count = 0;
     }
 
     fn note(&mut self, op: &Op) {
@@ -21,6 +24,7 @@ impl Awaited {
         if self.seen.len() <= object {
             self.seen.resize(object + 1, 0);
         }
+        self.count += usize::from(self.seen[object] != self.run);
         self.seen[object] = self.run;
     }
 
@@ -59,7 +63,9 @@ impl Path {
             let Stop { task, op, outcome, .. } = &self.stops[*step];
             *task == TaskId::MAIN && waits(op) && *outcome == Outcome::Done
         };
-        trace.log.task_objects.iter().skip(1).all(|[object, _]| {
+        // Whatever is waited for is a task, and main never waits for itself.
+        let all = self.awaited.count + 1 == trace.log.task_objects.len();
+        all || trace.log.task_objects.iter().skip(1).all(|[object, _]| {
             let accesses = self.by_object.get(object.index());
             self.awaited.has(*object) || accesses.is_some_and(|accesses| accesses.all.iter().any(awaited))
         })

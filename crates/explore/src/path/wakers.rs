@@ -24,7 +24,7 @@ impl Path {
     /// The first step after `earlier` that does not depend on it, and is one of the task with this name or conflicts
     /// with what that does.
     pub(crate) fn first_met(&self, name: u64, op: &Op, earlier: usize) -> Option<usize> {
-        let after = |steps: &[usize]| steps.partition_point(|&step| step <= earlier);
+        let after = |steps: &[usize]| up_to(steps, earlier);
         let independent = |step: &usize| !self.ordered(earlier, *step);
         let own = self.task(name).and_then(|task| {
             let steps = &self.by_task[task.index()];
@@ -39,6 +39,26 @@ impl Path {
                 steps[after(steps)..].iter().take_while(|&&step| own.is_none_or(|own| step < own));
             before_own.copied().filter(independent).find(|&step| self.stops[step].op.conflicts(op))
         };
-        [accesses, self.anywhere(op)].into_iter().flatten().filter_map(conflicting).min().or(own)
+        let met = accesses.and_then(conflicting);
+        if !self.knows_memory {
+            return met.or(own);
+        }
+        met.into_iter().chain(self.anywhere(op).and_then(conflicting)).min().or(own)
     }
 }
+
+/// Number of steps of a list that are not after `earlier`. Searches mostly ask for what was not long ago.
+#[inline]
+fn up_to(steps: &[usize], earlier: usize) -> usize {
+    let mut end = steps.len();
+    for &step in steps.iter().rev().take(NEAR) {
+        if step <= earlier {
+            return end;
+        }
+        end -= 1;
+    }
+    steps[..end].partition_point(|&step| step <= earlier)
+}
+
+/// Steps that are looked at one by one.
+const NEAR: usize = 8;

@@ -192,18 +192,18 @@ impl Worker {
     /// Runs of a search, until there is something to look at or some time has passed.
     fn search(&self, state: &mut Inner, search: &Shared, worker: usize, trace: &mut Trace) {
         state.engine.analysis_mut().recorder = None;
-        let begun = Instant::now();
-        let mut clock = Clock::default();
+        let mut clock = Clock::new();
+        let begun = clock.begun();
         // Whose run the last one was, if that is known.
         let mut last = None;
         while let Some(Assignment { worker, plan, number, several, shared }) = search.next(worker, begun) {
+            // The run is all that is done for it here, until what happened in it is written down: what the search does is the rest.
+            let run_began = clock.looks();
             state.several = several;
             let shared = if last.replace(worker) == Some(worker) { shared } else { 0 };
             state.engine.policy_mut().renew(&plan);
-            let run_began = clock.looks();
             let ended = self.one(state, &plan, number, plan.seed, Kept::Log(trace, shared));
             let digest = digest(state, &plan, number, plan.seed, ended);
-            let now = clock.ran_since(run_began);
             state.engine.policy_mut().let_go();
             if state.shared && several {
                 search.give_back(worker);
@@ -218,6 +218,7 @@ impl Worker {
             if let Some(hapsets) = &mut state.engine.analysis_mut().hapsets {
                 hapsets.callers.put_statements(trace);
             }
+            let now = clock.ran_since(run_began);
             let due = now.is_some_and(|now| now - begun > CHUNK_TIME);
             let more = search.learn((worker, &plan), (&digest, trace), due, &self.stop);
             if !more || state.retired {
@@ -225,7 +226,7 @@ impl Worker {
             }
         }
         self.led.runs.fetch_add(std::mem::take(&mut state.led), Ordering::Relaxed);
-        search.lock().spent += begun.elapsed().saturating_sub(clock.running);
+        search.lock().spent += clock.searched();
     }
 
     /// One run of a batch.
