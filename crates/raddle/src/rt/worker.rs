@@ -46,7 +46,7 @@ pub(super) enum Reply {
     Chunk(Vec<Told>),
     BatchDone,
     Recorded(Box<Recorded>),
-    /// Whether the carrier can do no more runs.
+    /// Whether the carrier does no more runs.
     Searched(bool),
     /// The carrier can do no more runs; some of the batch may be left.
     Retired,
@@ -132,7 +132,9 @@ impl Worker {
         let mut trace = Trace::default();
         // A retired carrier ends, and the target starts another: std's counters of this thread are off
         // after a panic that was never finished.
-        while let (false, Ok(command)) = (state.retired, commands.recv()) {
+        let mut over = false;
+        while !state.retired && !over {
+            let Ok(command) = commands.recv() else { break };
             let told = match command {
                 Command::Sample(plan, share) => self.batch(&mut state, &plan, &share),
                 Command::Record(plan) => {
@@ -142,7 +144,9 @@ impl Worker {
                 }
                 Command::Search(search, worker) => {
                     self.search(&mut state, &search, worker, &mut trace);
-                    self.replies.send(Reply::Searched(state.retired))
+                    // Mostly nothing is asked for after that: so nobody is told to end, and nobody waits for it.
+                    over = search.lock().is_over();
+                    self.replies.send(Reply::Searched(state.retired || over))
                 }
             };
             if told.is_err() {
@@ -190,13 +194,14 @@ impl Worker {
     }
 
     /// Runs of a search, until there is something to look at or some time has passed.
-    fn search(&self, state: &mut Inner, search: &Shared, worker: usize, trace: &mut Trace) {
+    fn search(&self, state: &mut Inner, search: &Shared, me: usize, trace: &mut Trace) {
         state.engine.analysis_mut().recorder = None;
         let begun = Instant::now();
         let mut clock = Clock::default();
         // Whose run the last one was, if that is known.
         let mut last = None;
-        while let Some(Assignment { worker, plan, number, several, shared }) = search.next(worker, begun) {
+        let mut next = search.next(me, begun);
+        while let Some(Assignment { worker, plan, number, several, shared }) = next {
             state.several = several;
             let shared = if last.replace(worker) == Some(worker) { shared } else { 0 };
             state.engine.policy_mut().renew(&plan);
@@ -219,10 +224,10 @@ impl Worker {
                 hapsets.callers.put_statements(trace);
             }
             let due = now.is_some_and(|now| now - begun > CHUNK_TIME);
-            let more = search.learn((worker, &plan), (&digest, trace), due, &self.stop);
-            if !more || state.retired {
-                break;
-            }
+            let told = search.learn((worker, &plan), (&digest, trace), due, &self.stop);
+            // Nobody else has it when the search changes its steps.
+            drop(plan);
+            next = told.filter(|_| !state.retired).and_then(|searching| search.next_of(searching, me, begun));
         }
         self.led.runs.fetch_add(std::mem::take(&mut state.led), Ordering::Relaxed);
         search.lock().spent += begun.elapsed().saturating_sub(clock.running);
