@@ -16,8 +16,8 @@ use raddle_model::{Choice, Dice, Divergence, Pick, Policy, Rng, TaskId, TaskSet,
 #[derive(Clone, Debug)]
 pub struct Stepwise {
     plan: Steps,
-    // What stands for the steps between two runs.
-    none: Arc<Vec<Step>>,
+    // What stands for the steps between two runs; none while it does. To count its owners each time would take longer than to move it.
+    none: Option<Arc<Vec<Step>>>,
     // The step of the plan that the run is in; the first begins with the run, or where it went on from.
     position: usize,
     // Steps that were taken before the plan's first.
@@ -41,7 +41,7 @@ impl Stepwise {
         let (dice, rng) = (dice(seed), Rng::new(seed));
         Stepwise {
             plan,
-            none: Arc::default(),
+            none: Some(Arc::default()),
             position: 0,
             before: 0,
             choices: 0,
@@ -54,13 +54,20 @@ impl Stepwise {
 
     /// Takes the steps of another plan.
     pub(crate) fn renew(&mut self, plan: &Steps, seed: u64) {
-        self.plan.clone_from(plan);
+        let Steps { steps, sleep, random, run_on, timeouts_max, sections } = plan;
+        let old = core::mem::replace(&mut self.plan.steps, steps.clone());
+        self.none.get_or_insert(old);
+        self.plan.sleep.clone_from(sleep);
+        (self.plan.random, self.plan.run_on) = (*random, *run_on);
+        (self.plan.timeouts_max, self.plan.sections) = (*timeouts_max, *sections);
         self.restart(seed);
     }
 
     /// The run is over, and its steps can be changed where they are.
     pub(crate) fn let_go(&mut self) {
-        self.plan.steps = self.none.clone();
+        if let Some(none) = self.none.take() {
+            self.plan.steps = none;
+        }
     }
 
     /// Goes on with another plan from where it is. The steps up to here are those of both; `rest` has what comes

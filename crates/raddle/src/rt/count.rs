@@ -7,10 +7,13 @@
 //! the one that is 0, 1, 2, 1 and 0 when two panics begin and end. If there is not exactly one (another std than those known, or a
 //! system on which we do not know where a thread's variables are) tasks share the count, and a carrier that is left with one
 //! retires.
+//!
+//! To look takes as long as a few short runs, and every check has a thread of its own. The variables of one module lie side by side, in
+//! every thread in the same way; so whoever has found the count next to a variable of ours knows how far it is from that in all others.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
 
 /// Where the count of one thread is.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +22,10 @@ pub(crate) struct PanicCount(NonNull<usize>);
 /// What stands for a count that is not known: there are never any panics.
 static UNKNOWN: AtomicUsize = AtomicUsize::new(0);
 
+/// How many bytes the count lies behind the variable of our own, in any thread. 0 as long as nobody has found out, and for
+/// good if they are variables of two modules.
+static DISTANCE: AtomicIsize = AtomicIsize::new(0);
+
 impl PanicCount {
     /// That of the calling thread, which must not be panicking.
     pub(super) fn find() -> PanicCount {
@@ -26,11 +33,28 @@ impl PanicCount {
         if cfg!(not(panic = "unwind")) {
             return PanicCount::unknown();
         }
+        PanicCount::known().unwrap_or_else(PanicCount::look)
+    }
+
+    /// Where it must be by what another thread has found.
+    fn known() -> Option<PanicCount> {
+        let distance = DISTANCE.load(Ordering::Relaxed);
+        let word = NonNull::new(own().as_ptr().wrapping_byte_offset(distance))?;
+        (distance != 0).then_some(PanicCount(word))
+    }
+
+    /// Looks for it among all variables of the thread.
+    fn look() -> PanicCount {
         let mut words = words_of_thread();
         keep(&mut words, 0);
         begin_and_end(&mut words, 1);
         keep(&mut words, 0);
-        if let [word] = words[..] { PanicCount(word) } else { PanicCount::unknown() }
+        let [word] = words[..] else { return PanicCount::unknown() };
+        if are_of_one_module([own(), word]) {
+            let distance = word.addr().get().wrapping_sub(own().addr().get());
+            DISTANCE.store(distance.cast_signed(), Ordering::Relaxed);
+        }
+        PanicCount(word)
     }
 
     fn unknown() -> PanicCount {
@@ -85,14 +109,38 @@ fn keep(words: &mut Vec<NonNull<usize>>, value: usize) {
     words.retain(|word| unsafe { word.read_volatile() } == value);
 }
 
+/// A variable of our own of the calling thread.
+fn own() -> NonNull<usize> {
+    super::CURRENT.with(|current| NonNull::from(current).cast())
+}
+
 /// The words of all variables of the calling thread that are there from its beginning.
-#[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
 fn words_of_thread() -> Vec<NonNull<usize>> {
+    let mut words = Vec::new();
+    for_each_module(&mut |first, count| {
+        words.extend((0..count).filter_map(|number| NonNull::new(first.wrapping_add(number))));
+    });
+    words
+}
+
+/// Whether one module has both variables.
+fn are_of_one_module(variables: [NonNull<usize>; 2]) -> bool {
+    let mut found = false;
+    for_each_module(&mut |first, count| {
+        let words = first..first.wrapping_add(count);
+        found |= variables.iter().all(|variable| words.contains(&variable.as_ptr()));
+    });
+    found
+}
+
+/// The first word of the calling thread's variables, and their number, for each module that has some.
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
+fn for_each_module(mut see: &mut dyn FnMut(*mut usize, usize)) {
     use std::ffi::{c_int, c_void};
 
-    extern "C" fn module(info: *mut libc::dl_phdr_info, _: usize, words: *mut c_void) -> c_int {
-        // SAFETY: what `dl_iterate_phdr` passes is valid during the call, and `words` is what was given to it.
-        let (info, words) = unsafe { (&*info, &mut *words.cast::<Vec<NonNull<usize>>>()) };
+    extern "C" fn module(info: *mut libc::dl_phdr_info, _: usize, see: *mut c_void) -> c_int {
+        // SAFETY: what `dl_iterate_phdr` passes is valid during the call, and `see` is what was given to it.
+        let (info, see) = unsafe { (&*info, &mut *see.cast::<&mut dyn FnMut(*mut usize, usize)>()) };
         // SAFETY: the module has so many headers.
         let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
         let bytes = headers.iter().find(|header| header.p_type == libc::PT_TLS).map(|header| header.p_memsz);
@@ -102,22 +150,17 @@ fn words_of_thread() -> Vec<NonNull<usize>> {
             let from = info.dlpi_tls_data.cast::<u8>();
             let skipped = from.align_offset(align_of::<usize>());
             let count = (bytes as usize).saturating_sub(skipped) / size_of::<usize>();
-            let first = from.wrapping_add(skipped).cast::<usize>();
-            words.extend((0..count).filter_map(|number| NonNull::new(first.wrapping_add(number))));
+            see(from.wrapping_add(skipped).cast::<usize>(), count);
         }
         0
     }
 
-    let mut words: Vec<NonNull<usize>> = Vec::new();
     // SAFETY: the function is one that `dl_iterate_phdr` can call, and so are its data.
-    unsafe { libc::dl_iterate_phdr(Some(module), (&raw mut words).cast()) };
-    words
+    unsafe { libc::dl_iterate_phdr(Some(module), (&raw mut see).cast()) };
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
-fn words_of_thread() -> Vec<NonNull<usize>> {
-    Vec::new()
-}
+fn for_each_module(_: &mut dyn FnMut(*mut usize, usize)) {}
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
@@ -149,8 +192,9 @@ mod tests {
             let ended: std::thread::Result<()> = catch_unwind(asks);
             assert!(ended.is_err() && !std::thread::panicking());
         };
-        // Each thread has its own.
+        // Each thread has its own. The first one looks for it, if no other test has.
         std::thread::spawn(found).join().unwrap();
+        assert!(PanicCount::known().is_some(), "std is another module now: every check looks for the count");
         found();
     }
 }

@@ -75,7 +75,16 @@ impl Shared {
 
     /// What a worker is to run next; none if it shall not go on now.
     pub(super) fn next(&self, worker: usize, begun: Instant) -> Option<Assignment> {
-        let mut searching = self.lock();
+        self.next_of(self.lock(), worker, begun)
+    }
+
+    /// The same for whoever has the lock already: to take it twice in a run is to wait twice for memory.
+    pub(super) fn next_of(
+        &self,
+        mut searching: MutexGuard<'_, Searching>,
+        worker: usize,
+        begun: Instant,
+    ) -> Option<Assignment> {
         loop {
             if searching.stop {
                 return None;
@@ -114,25 +123,25 @@ impl Shared {
         }
     }
 
-    /// What came of a worker's run, unless it was given up as hanging meanwhile; whether it is time to tell others. Whether the
-    /// worker shall go on.
+    /// What came of a worker's run, unless it was given up as hanging meanwhile, or nothing may be told of it any more; whether it is time
+    /// to tell others. None if nobody shall go on, and else the search, which need not be asked for again.
     pub(super) fn learn(
         &self,
         (worker, plan): (usize, &Plan),
         (digest, trace): (&Digest, &Trace),
         due: bool,
         given_up: &AtomicBool,
-    ) -> bool {
+    ) -> Option<MutexGuard<'_, Searching>> {
         let mut searching = self.lock();
         if given_up.load(Ordering::Relaxed) {
-            return false;
+            return None;
         }
         let look = searching.learn(worker, plan, digest, trace);
         searching.stop |= look || searching.runs.len() >= SEARCHED_RUNS || due;
         if searching.several {
             self.told.notify_all();
         }
-        !searching.stop
+        (!searching.stop).then_some(searching)
     }
 
     /// A worker's run met objects of another.
@@ -169,6 +178,11 @@ impl Searching {
         let digest = digest(&plan, number);
         self.learn(worker, &plan, &digest, &Trace::default());
         true
+    }
+
+    /// Whether nothing is left to be run.
+    pub(super) fn is_over(&self) -> bool {
+        self.over && self.given_back.is_empty()
     }
 
     /// Whether some runs must be done one after the other. If so that can begin.

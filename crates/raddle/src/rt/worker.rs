@@ -46,7 +46,7 @@ pub(super) enum Reply {
     Chunk(Vec<Told>),
     BatchDone,
     Recorded(Box<Recorded>),
-    /// Whether the carrier can do no more runs.
+    /// Whether the carrier does no more runs.
     Searched(bool),
     /// The carrier can do no more runs; some of the batch may be left.
     Retired,
@@ -132,7 +132,9 @@ impl Worker {
         let mut trace = Trace::default();
         // A retired carrier ends, and the target starts another: std's counters of this thread are off
         // after a panic that was never finished.
-        while let (false, Ok(command)) = (state.retired, commands.recv()) {
+        let mut over = false;
+        while !state.retired && !over {
+            let Ok(command) = commands.recv() else { break };
             let told = match command {
                 Command::Sample(plan, share) => self.batch(&mut state, &plan, &share),
                 Command::Record(plan) => {
@@ -142,7 +144,9 @@ impl Worker {
                 }
                 Command::Search(search, worker) => {
                     self.search(&mut state, &search, worker, &mut trace);
-                    self.replies.send(Reply::Searched(state.retired))
+                    // Mostly nothing is asked for after that: so nobody is told to end, and nobody waits for it.
+                    over = search.lock().is_over();
+                    self.replies.send(Reply::Searched(state.retired || over))
                 }
             };
             if told.is_err() {
@@ -190,13 +194,14 @@ impl Worker {
     }
 
     /// Runs of a search, until there is something to look at or some time has passed.
-    fn search(&self, state: &mut Inner, search: &Shared, worker: usize, trace: &mut Trace) {
+    fn search(&self, state: &mut Inner, search: &Shared, me: usize, trace: &mut Trace) {
         state.engine.analysis_mut().recorder = None;
         let mut clock = Clock::new();
         let begun = clock.begun();
         // Whose run the last one was, if that is known.
         let mut last = None;
-        while let Some(Assignment { worker, plan, number, several, shared }) = search.next(worker, begun) {
+        let mut next = search.next(me, begun);
+        while let Some(Assignment { worker, plan, number, several, shared }) = next {
             // The run is all that is done for it here, until what happened in it is written down: what the search does is the rest.
             let run_began = clock.looks();
             state.several = several;
@@ -220,10 +225,10 @@ impl Worker {
             }
             let now = clock.ran_since(run_began);
             let due = now.is_some_and(|now| now - begun > CHUNK_TIME);
-            let more = search.learn((worker, &plan), (&digest, trace), due, &self.stop);
-            if !more || state.retired {
-                break;
-            }
+            let told = search.learn((worker, &plan), (&digest, trace), due, &self.stop);
+            // Nobody else has it when the search changes its steps.
+            drop(plan);
+            next = told.filter(|_| !state.retired).and_then(|searching| search.next_of(searching, me, begun));
         }
         self.led.runs.fetch_add(std::mem::take(&mut state.led), Ordering::Relaxed);
         search.lock().spent += clock.searched();

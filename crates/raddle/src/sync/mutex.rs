@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 use std::mem::{self, ManuallyDrop, MaybeUninit};
 use std::ops::{Deref, DerefMut};
 use std::panic::{RefUnwindSafe, UnwindSafe};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 type RealGuard<'a> = std::sync::MutexGuard<'a, ()>;
@@ -31,6 +31,9 @@ pub struct Mutex<T: ?Sized> {
     /// Where the holder inside a run has taken it; there it gives it back. Belongs to the holder. Nobody asks for it where
     /// the run is led, and the lines say it.
     site: AtomicU32,
+    /// Whether a thread outside of runs holds the real lock, and has looked or will look whether a run has the mutex. A run asks this,
+    /// and not the lock: that would take two indivisible steps, in every run.
+    occupied: AtomicBool,
     outside: std::sync::Mutex<()>,
     /// The real guard, while a thread outside of runs holds the mutex. Belongs to that thread.
     real: UnsafeCell<MaybeUninit<RealGuard<'static>>>,
@@ -54,6 +57,7 @@ impl<T> Mutex<T> {
             slot: Slot::new(),
             poison: Flag::new(),
             site: AtomicU32::new(0),
+            occupied: AtomicBool::new(false),
             outside: std::sync::Mutex::new(()),
             real: UnsafeCell::new(MaybeUninit::uninit()),
             data: UnsafeCell::new(value),
@@ -78,7 +82,8 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     fn object_from(&self, id: u64, rt: Rt, site: SiteId) -> ObjectId {
         claim::object_from(id, self, &self.slot, rt, site, || {
-            if let Err(TryLockError::WouldBlock) = self.outside.try_lock() {
+            // As in `Slot`: whoever has the real lock says so before it looks for a run, and a run claims the mutex before it looks here.
+            if self.occupied.load(Ordering::SeqCst) {
                 claim::held_outside("mutex");
             }
             // What an earlier run has leaked ended with that run.
@@ -171,7 +176,10 @@ impl<T: ?Sized> Mutex<T> {
 
     /// Keeps the real guard until ours is dropped.
     fn keep(&self, real: RealGuard<'_>) {
+        let occupies = Occupies::new(&self.occupied);
         self.slot.assert_free();
+        // Until the real guard is taken out.
+        mem::forget(occupies);
         // SAFETY: it is taken out while our guard borrows this mutex, or never.
         let real = unsafe { mem::transmute::<RealGuard<'_>, RealGuard<'static>>(real) };
         // SAFETY: whoever holds the real lock owns this place.
@@ -183,6 +191,7 @@ impl<T: ?Sized> Mutex<T> {
     /// # Safety
     /// `keep` must have put it there, and it must not have been taken since.
     unsafe fn take_real(&self) -> RealGuard<'_> {
+        drop(Occupies(&self.occupied));
         // SAFETY: the caller promises that it is there.
         unsafe { (*self.real.get()).assume_init_read() }
     }
@@ -261,6 +270,11 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Mutex");
         let lock = if rt::current().is_none() { Some(self.outside.try_lock()) } else { None };
+        // Whoever has the lock now is this.
+        let _occupies = match &lock {
+            Some(Err(TryLockError::WouldBlock)) | None => None,
+            Some(_) => Some(Occupies::new(&self.occupied)),
+        };
         match lock {
             Some(Err(TryLockError::WouldBlock)) => shown.field("data", &format_args!("<locked>")),
             // SAFETY: the real lock is held meanwhile, and no run has the mutex.
@@ -268,6 +282,23 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
             _ => shown.field("data", &format_args!("<in a run>")),
         };
         shown.field("poisoned", &self.poison.get()).finish_non_exhaustive()
+    }
+}
+
+/// The real lock is held, as long as this is there.
+struct Occupies<'a>(&'a AtomicBool);
+
+impl Occupies<'_> {
+    fn new(occupied: &AtomicBool) -> Occupies<'_> {
+        occupied.store(true, Ordering::SeqCst);
+        Occupies(occupied)
+    }
+}
+
+impl Drop for Occupies<'_> {
+    fn drop(&mut self) {
+        // A run that sees it sees what the holder has done.
+        self.0.store(false, Ordering::Release);
     }
 }
 
