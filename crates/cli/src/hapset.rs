@@ -6,7 +6,7 @@ use crate::problem::Problem;
 use raddle::tool;
 use raddle_wire::{HapsetFile, TOOL_VERSION};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Show or merge learned HaPSets: which statement was seen right after which, on one object, in two tasks.
 #[derive(clap::Args, Debug)]
@@ -38,11 +38,11 @@ enum Command {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     match &args.command {
-        Command::Show { file, format } => show(&tool::read_hapsets(file)?, *format),
+        Command::Show { file, format } => show(&read(file)?, *format),
         Command::Merge { files, out } => {
             let mut merged = HapsetFile::default();
             for file in files {
-                merged.merge(tool::read_hapsets(file)?);
+                merged.merge(read(file)?);
             }
             merged.tool = TOOL_VERSION.to_owned();
             tool::write_hapsets(out, &merged)?;
@@ -50,6 +50,15 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         }
     }
     Ok(Exit::NothingFound)
+}
+
+fn read(file: &Path) -> Result<HapsetFile, Problem> {
+    tool::read_hapsets(file).map_err(|error| {
+        Problem::new(
+            error.to_string(),
+            "such files are written by `raddle run --hapset FILE` and `raddle hapset merge`",
+        )
+    })
 }
 
 fn show(file: &HapsetFile, format: Format) {

@@ -10,7 +10,7 @@ use raddle::tool;
 use raddle_explore::campaign::{self, Limits};
 use raddle_explore::explorer::explorer;
 use raddle_explore::hapset;
-use raddle_explore::target::{Target as _, TargetError};
+use raddle_explore::target::TargetError;
 use raddle_model::{FailureKind, Plan, PointSet, SpinMode, Tail, TimeMode};
 use raddle_policy::Strategy;
 use raddle_report::json;
@@ -193,7 +193,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         out: &args.out,
         build_id: fit.shape.build_id,
     };
-    let mut files = Vec::new();
+    let (mut files, mut written) = (Vec::new(), None);
     // Written as soon as it is found: whatever happens to us, it is not lost.
     let mut judge = |target: &NativeTarget, found: &campaign::Found| {
         if suppressed.covers(target, found) {
@@ -201,6 +201,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         }
         let file = found::file(target, &search, found.clone());
         let path = found::write(&search, &args.program, &file);
+        if written.is_none() && file.failure.kind != FailureKind::Race {
+            // Its run is the last one that was recorded.
+            written = Some(target.output().concat());
+        }
         files.push((path.map_err(TargetError::from)?, file));
         Ok(true)
     };
@@ -217,8 +221,6 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     let given_up = target.has_given_up();
     // Races come last.
     files.sort_by_key(|(_, file)| file.failure.kind == FailureKind::Race);
-    let written =
-        summary.failures.first().map(|found| found.plan.clone()).map(|plan| written(&mut target, &plan));
     let asked = interrupt::is_asked();
     if summary.progress.runs == 0 && (given_up || resumed == 0) && !asked {
         return Err(Problem::new(
@@ -268,7 +270,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
                 output::print(&show::told_at(file, path, ""));
                 output::print("\n");
             }
-            if let Some(written) = written.transpose()? {
+            if let Some(written) = written {
                 output::quote("what the failing run wrote", &written);
             }
             output::print(&figures.text());
@@ -281,12 +283,6 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         true if asked => Err(Problem::new("interrupted; nothing was found until then", "")),
         true => Ok(Exit::NothingFound),
     }
-}
-
-/// What a run writes to standard output and standard error.
-fn written(target: &mut NativeTarget, plan: &Plan) -> Result<Vec<u8>, Problem> {
-    target.run(plan)?;
-    Ok(target.output().concat())
 }
 
 fn plan(args: &Args) -> Plan {

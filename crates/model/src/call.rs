@@ -2,7 +2,7 @@
 //! an operation that otherwise has none, and nothing depends on it.
 
 /// The calls, with their numbers in the kernel of 64-bit x86 Linux.
-const CALLS: [(usize, &str); 18] = [
+const CALLS: [(usize, &str); 20] = [
     (0, "read"),
     (1, "write"),
     (3, "close"),
@@ -15,6 +15,8 @@ const CALLS: [(usize, &str); 18] = [
     (45, "receive"),
     (46, "sendmsg"),
     (47, "recvmsg"),
+    (72, "lock"),
+    (73, "flock"),
     (232, "epoll_wait"),
     (233, "epoll_ctl"),
     (270, "pselect"),

@@ -102,7 +102,7 @@ impl Run {
     #[inline(always)]
     fn just_note(&mut self, address: usize, size: usize, write: bool, site: SiteId) -> bool {
         // What is half an assignment is a scheduling point.
-        let simple = (self.only_notes || self.may_note(site))
+        let simple = (self.only_notes || self.may_note(address, site))
             && GLANCE.calm.get() != 0
             && self.blocks.check(address, size);
         if simple {
@@ -118,12 +118,17 @@ impl Run {
     }
 
     /// Whether an access from a site is only noted, where some are not.
-    fn may_note(&self, site: SiteId) -> bool {
-        self.several && !self.calls.wanted && self.assigning.is_none() && !self.is_point(site)
+    fn may_note(&self, address: usize, site: SiteId) -> bool {
+        self.several
+            && !self.calls.wanted
+            && self.assigning.is_none()
+            && !self.is_point(site)
+            && !self.objects.mappings.is_shared(address)
     }
 
     #[inline]
     pub(crate) fn note(&mut self, address: usize, size: usize, how: How, site: SiteId, point: bool) {
+        let address = self.objects.mappings.home(address);
         let access = Access { address, size, how, task: self.running, site, point };
         // The analysis needs the world to settle what is pending; both belong to the engine.
         self.engine.observe(|watch, world| watch.access(&access, world));

@@ -3,12 +3,14 @@
 
 use crate::calls;
 use crate::checkpoint;
+use crate::mappings::Mappings;
 use crate::reset;
 use crate::run::{self, Run, with};
 use crate::server;
 use crate::streams;
 use crate::sys;
 use alloc::borrow::ToOwned;
+use alloc::format;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, Ordering};
 use raddle_model::{Kind, ObjectId, ObjectInfo, Op, SiteId, TaskId, Verdict};
@@ -135,12 +137,11 @@ fn make_report(run: &mut Run) -> RunReport {
             .races
             .iter()
             .map(|race| {
+                let on_stack = |task| format!("a variable on the stack of {}", world.path(task));
                 let what = run.blocks.describe(race.address, world);
-                let what = what.as_deref().unwrap_or(if run.on_stack(race.address) {
-                    "a variable on a stack"
-                } else {
-                    report::NAMELESS
-                });
+                let what = what.or_else(|| Mappings::describe(race.address));
+                let what = what.or_else(|| run.stack_of(race.address).map(on_stack));
+                let what = what.as_deref().unwrap_or(report::NAMELESS);
                 Race {
                     sites: [race.earlier.site, race.site],
                     message: race.message(what, world),

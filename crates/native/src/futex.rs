@@ -33,7 +33,7 @@ pub fn wait(address: usize, expected: u32, bits: u32, limit: Option<u64>, pc: us
         return AGAIN;
     }
     let outcome = arrive(with(|run| {
-        run.futexes.waiting.push((address, bits, me));
+        run.futexes.waiting.push((run.objects.mappings.home(address), bits, me));
         run.parking(limit, site)
     }));
     if outcome != Outcome::TimedOut {
@@ -68,6 +68,7 @@ pub fn wake(address: usize, count: u32, bits: u32, pc: usize) -> isize {
     let mut woken = 0;
     while woken < count {
         let chosen = with(|run| {
+            let address = run.objects.mappings.home(address);
             let waiting = run.futexes.waiting.iter().enumerate();
             let fits: Vec<usize> =
                 waiting.filter(|(_, w)| w.0 == address && w.1 & bits != 0).map(|(at, _)| at).collect();

@@ -83,7 +83,7 @@ impl Run {
         }
     }
 
-    fn uses(&mut self, what: Hidden, key: usize, writes: bool) {
+    pub(crate) fn uses(&mut self, what: Hidden, key: usize, writes: bool) {
         if !self.is_searched_among_several() {
             return;
         }

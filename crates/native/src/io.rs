@@ -42,6 +42,10 @@ pub struct Waiters {
     ours: Vec<(i32, usize)>,
     /// What those are that are made together.
     families: Vec<&'static str>,
+    /// Files that are locked, by whomever.
+    locked: Vec<i32>,
+    /// What the first family is called while there is no socket: an epoll group, or what is in it.
+    group: Option<&'static str>,
 }
 
 impl Waiters {
@@ -57,11 +61,11 @@ impl Run {
         let family = self.waiters.family(fd).unwrap_or(0);
         let noun = match family {
             0 => "file",
-            NETWORK => "socket",
+            NETWORK => self.waiters.group.unwrap_or(SOCKET),
             other => self.waiters.families[other - NETWORK - 1],
         };
-        // No object of the program's lies at such an address.
-        self.object(usize::MAX - family, site, || State::Kernel(noun))
+        // No object of the program's lies at such an address; the last one of all means none.
+        self.object(usize::MAX - 1 - family, site, || State::Kernel(noun))
     }
 
     /// A call on a file; which one is told if somebody will read it.
@@ -71,8 +75,28 @@ impl Run {
     }
 }
 
-/// The family of sockets that are connected by their addresses.
+/// The family of sockets that are connected by their addresses, and of epoll groups, which may have any of them in them.
 pub const NETWORK: usize = 1;
+
+const SOCKET: &str = "socket";
+const GROUP: &str = "epoll";
+
+/// The run has made an epoll group.
+pub fn made_group(fd: i32) {
+    with(|run| {
+        let none = !run.waiters.ours.iter().any(|(_, family)| *family == NETWORK);
+        if none {
+            run.waiters.group = Some(GROUP);
+        }
+    });
+    joined(fd, NETWORK);
+}
+
+/// The run has made a socket.
+pub fn made_socket(fd: i32) {
+    with(|run| run.waiters.group = None);
+    joined(fd, NETWORK);
+}
 
 /// The run has made files that are connected with each other; what they are, for people.
 pub fn made(fds: &[i32], noun: &'static str) {
@@ -100,6 +124,9 @@ pub fn unite(a: i32, b: i32) {
         {
             // Whoever has come to the one before does not know that it is the other.
             run.hides(Hidden::FILES);
+            if run.waiters.group == Some(GROUP) && from > NETWORK {
+                run.waiters.group = Some(run.waiters.families[from - NETWORK - 1]);
+            }
             let ours = &mut run.waiters.ours;
             ours.iter_mut().filter(|(_, family)| *family == from).for_each(|(_, family)| *family = to);
         }
@@ -109,6 +136,24 @@ pub fn unite(a: i32, b: i32) {
 /// Whether the other end of a file is in this run.
 pub fn is_ours(fd: i32) -> bool {
     with(|run| run.waiters.ours.iter().any(|(ours, _)| *ours == fd))
+}
+
+/// A file is locked from now on, or no longer.
+pub fn locked(fd: i32, held: bool) {
+    with(|run| {
+        run.waiters.locked.retain(|&known| known != fd);
+        run.waiters.locked.extend(held.then_some(fd));
+    });
+}
+
+/// Whether the run has locked a file by another number than this one: that may be what this one waits for.
+pub fn is_locked_by_us(fd: i32) -> bool {
+    with(|run| run.waiters.locked.iter().any(|&known| known != fd))
+}
+
+/// Whether a file is locked: to close it may let another go on.
+pub fn is_locked(fd: i32) -> bool {
+    with(|run| run.waiters.locked.contains(&fd))
 }
 
 /// A file is closed.
@@ -152,6 +197,17 @@ pub fn wait_for_change(pc: usize) -> Option<()> {
     hidden::hides(Hidden::FILES);
     let site = with(|run| run.site(pc));
     wait_once(Vec::new(), None, site).map(|_| ())
+}
+
+/// The same for a call at which no thread is cancelled.
+pub fn wait_for_any_change(pc: usize) {
+    hidden::hides(Hidden::FILES);
+    arrive(with(|run| {
+        let site = run.site(pc);
+        run.waiters.all.push((run.running, Vec::new()));
+        run.parking(None, site)
+    }));
+    with(|run| run.waits_no_more());
 }
 
 /// Waits until something is done that may be what these wait for. None if the thread is cancelled.

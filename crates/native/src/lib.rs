@@ -27,6 +27,7 @@ pub mod io;
 mod large;
 pub mod libc;
 pub mod locks;
+pub mod mappings;
 pub mod objects;
 pub mod own;
 pub mod pages;

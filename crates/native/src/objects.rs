@@ -3,8 +3,10 @@
 //!
 //! Synchronization objects are what the program calls them by. Memory is divided into words of four bytes,
 //! each of them an object: an access to more has an object for each. So accesses to neighbouring variables do
-//! not conflict, and an operation on eight bytes needs no more than its two extents.
+//! not conflict, and an operation on eight bytes needs no more than its two extents. What lies at several addresses
+//! is looked up by its home.
 
+use crate::mappings::Mappings;
 use alloc::vec::Vec;
 use core::hash::{BuildHasherDefault, Hasher};
 use hashbrown::HashMap;
@@ -40,6 +42,9 @@ pub const WORD: usize = 4;
 /// The objects of a run by address.
 #[derive(Clone, Debug)]
 pub struct Objects {
+    /// Which addresses are the same memory.
+    pub mappings: Mappings,
+    // By their homes.
     sync: ByAddress<ObjectId>,
     words: ByAddress<ObjectId>,
     // Words that were looked up lately, each in the one place that its number says.
@@ -60,6 +65,7 @@ const NEAR: usize = 16;
 impl Default for Objects {
     fn default() -> Objects {
         Objects {
+            mappings: Mappings::default(),
             sync: ByAddress::default(),
             words: ByAddress::default(),
             near: [NOWHERE; NEAR],
@@ -78,7 +84,7 @@ impl Objects {
 
     #[inline(never)]
     fn far_sync(&mut self, address: usize) -> Option<ObjectId> {
-        let object = *self.sync.get(&address)?;
+        let object = *self.sync.get(&self.mappings.home(address))?;
         self.near_sync[address / SYNC % NEAR] = (address, object);
         Some(object)
     }
@@ -90,14 +96,19 @@ impl Objects {
 
     /// From now on the address is this one.
     pub fn set_sync(&mut self, address: usize, object: ObjectId) {
-        self.sync.insert(address, object);
+        let home = self.mappings.home(address);
+        if home != address {
+            // Another may have been known by another address.
+            self.forget_near();
+        }
+        self.sync.insert(home, object);
         self.near_sync[address / SYNC % NEAR] = (address, object);
     }
 
     /// There is nothing any more.
     pub fn remove_sync(&mut self, address: usize) -> Option<ObjectId> {
         self.forget_near();
-        self.sync.remove(&address)
+        self.sync.remove(&self.mappings.home(address))
     }
 
     /// The word of memory that holds the byte at `address`; `make` gives out the number of a new one.
@@ -110,7 +121,8 @@ impl Objects {
 
     #[inline(never)]
     fn far_word(&mut self, word: usize, make: impl FnOnce() -> ObjectId) -> ObjectId {
-        let object = *self.words.entry(word).or_insert_with(make);
+        let home = self.mappings.home(word * WORD) / WORD;
+        let object = *self.words.entry(home).or_insert_with(make);
         self.near[word % NEAR] = (word, object);
         object
     }

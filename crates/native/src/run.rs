@@ -21,6 +21,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cell::{Cell, UnsafeCell};
+use core::ops::Range;
 use core::sync::atomic::{AtomicBool, Ordering};
 use raddle_engine::{Engine, Next};
 use raddle_model::objects::State;
@@ -115,6 +116,11 @@ fn set_active(active: bool) {
 /// before they sleep (C++'s `atomic::wait` sixteen times): held back earlier they would never come to that.
 const LAPS: u32 = 20;
 
+/// How far the stack of the process may go from where a run is made. The kernel keeps more than that free below it, and
+/// above it there are no variables.
+const STACK_BELOW: usize = 64 << 20;
+const STACK_ABOVE: usize = 8 << 20;
+
 /// What is kept of a thread beside its fiber.
 #[derive(Debug)]
 pub struct Thread {
@@ -181,6 +187,8 @@ pub struct Run {
     pub objects: Objects,
     /// Where the program's code lies.
     pub modules: Modules,
+    /// Where the stack of the process lies, which is main's unless it has one of its own.
+    pub(crate) process_stack: Range<usize>,
     /// The program's heap.
     pub blocks: Blocks,
     /// Stacks of threads that are over.
@@ -196,7 +204,7 @@ pub struct Run {
     // Tasks that are on the way to their first operation: the one that runs, if any, and those that made it.
     pub(crate) beginning: u32,
     // Whether accesses are only noted: there are several tasks, and nobody wants to know who called, nor are any of
-    // them scheduling points.
+    // them scheduling points, nor to memory that may lie elsewhere, too.
     pub(crate) only_notes: bool,
     // Whether nothing of all this is the case, nor anybody wants to know who called: see `straight.rs`.
     pub(crate) straight: bool,
@@ -411,7 +419,9 @@ enum Turn {
 impl Run {
     /// A run that is ready to begin, of a process whose only thread is the caller.
     pub fn new(plan: &Plan, modules: Modules) -> Run {
+        let here = (&raw const plan) as usize;
         Run {
+            process_stack: here - STACK_BELOW..here + STACK_ABOVE,
             engine: Engine::new(Planned::new(plan), Watch::default()),
             threads: vec![Thread::new(Box::new(Fiber::main()), None)],
             running: TaskId::MAIN,

@@ -6,7 +6,7 @@ use crate::hidden;
 use crate::libc::{self, Libc};
 use crate::locks::{Patience, error};
 use crate::robust;
-use crate::run::{Run, arrive, spawn, with};
+use crate::run::{Run, Thread, arrive, spawn, with};
 use alloc::vec::Vec;
 use raddle_model::world::Life;
 use raddle_model::{Kind, Op, Outcome, SiteId, TaskId};
@@ -23,12 +23,14 @@ unsafe extern "C" {
 }
 
 impl Run {
-    /// Whether an address lies on the stack of a thread that the program has made.
-    pub fn on_stack(&self, address: usize) -> bool {
-        self.threads.iter().skip(1).any(|thread| {
+    /// On whose stack an address lies.
+    pub fn stack_of(&self, address: usize) -> Option<TaskId> {
+        let own = |thread: &Thread| {
             let (start, end) = thread.fiber.stack_range();
             (start..end).contains(&address)
-        })
+        };
+        let owner = self.threads.iter().position(own).map(|at| TaskId(at as u32));
+        owner.or_else(|| self.process_stack.contains(&address).then_some(TaskId::MAIN))
     }
 
     /// Whether this is part of the running thread's stack, as far as that is in use; unknown for main.

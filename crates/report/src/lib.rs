@@ -14,6 +14,7 @@ mod story;
 mod summary;
 pub mod suppressions;
 pub mod text;
+mod whole;
 mod words;
 
 pub use moves::{Move, preemptions};

@@ -204,8 +204,9 @@ impl Summary {
                     isolation.alone.iter().map(|(call, runs)| format!("{call} {runs}")).collect();
                 let _ = writeln!(
                     out,
-                    "{} had a process of their own, because of what cannot be undone: {}",
+                    "{} had a process of {} own, because of what cannot be undone: {}",
                     count(runs, "run"),
+                    if runs == 1 { "its" } else { "their" },
                     calls.join(", ")
                 );
             }

@@ -164,6 +164,10 @@ fn opens_stream(_: usize, mode: usize, _: usize) {
 /// A position in a file, or what is in it.
 fn moves(file: usize, _: usize, _: usize) {
     uses(Hidden::FILES, file, true);
+    // Those that are given a stream have no such number.
+    if let Ok(fd) = i32::try_from(file) {
+        raddle_native::mappings::calls_on(fd);
+    }
 }
 
 fn closes(stream: usize, _: usize, _: usize) {

@@ -6,7 +6,7 @@ use raddle_model::trace::Hidden;
 use raddle_native::io::{self, IN, OUT, Poll};
 use raddle_native::reset::{self, guard};
 use raddle_native::run::active;
-use raddle_native::{hidden, sys};
+use raddle_native::{hidden, mappings, sys};
 
 const NONBLOCK: usize = 0o4000;
 const DONTWAIT: c_int = 0x40;
@@ -66,6 +66,7 @@ unsafe fn on(fd: c_int, events: i16, patient: bool, number: usize, args: [usize;
         // What a program writes there it does not see again.
         if events != OUT || !OUTPUTS.contains(&fd) {
             hidden::uses(Hidden::FILES, fd as usize, true);
+            mappings::calls_on(fd);
         }
         // SAFETY: passed on to the caller.
         return unsafe { plain(number, args) };
@@ -278,7 +279,7 @@ unsafe extern "C" fn connect_(fd: c_int, address: usize, length: usize, pc: usiz
 
 unsafe extern "C" fn close_(fd: c_int, pc: usize) -> c_int {
     let args = [fd as usize, 0, 0, 0, 0, 0];
-    if !active() || !io::is_ours(fd) {
+    if !active() || !io::is_ours(fd) && !io::is_locked(fd) {
         hidden::uses(Hidden::FILES, fd as usize, true);
         hidden::gives_back(Hidden::FILES, fd as usize);
         hidden::numbers_file();
@@ -290,6 +291,7 @@ unsafe extern "C" fn close_(fd: c_int, pc: usize) -> c_int {
     let result = unsafe { plain(number::CLOSE, args) };
     // Before anybody else runs: another file may have the number then.
     io::closed(fd);
+    io::locked(fd, false);
     io::after(pc);
     result as c_int
 }
@@ -297,7 +299,7 @@ unsafe extern "C" fn close_(fd: c_int, pc: usize) -> c_int {
 /// A socket that the run has made.
 pub(crate) fn made(fd: c_long) -> c_int {
     if active() && fd >= 0 {
-        io::joined(fd as i32, io::NETWORK);
+        io::made_socket(fd as i32);
     }
     fd as c_int
 }

@@ -1,5 +1,6 @@
 //! Other names of open files: what is read and written through them is the same.
 
+use crate::file_locks;
 use core::ffi::c_int;
 use raddle_native::io;
 use raddle_native::run::active;
@@ -45,14 +46,18 @@ pub unsafe extern "C" fn dup3(fd: c_int, new: c_int, flags: c_int) -> c_int {
 }
 
 /// Among other things the same. It takes what it is given after the first two, if anything.
-///
-/// # Safety
-/// As libc's.
-#[cfg_attr(panic = "abort", unsafe(no_mangle))]
-pub unsafe extern "C" fn fcntl(fd: c_int, what: c_int, argument: usize) -> c_int {
+unsafe extern "C" fn fcntl_(fd: c_int, what: c_int, argument: usize, pc: usize) -> c_int {
+    if active() && file_locks::SETS.contains(&what) {
+        // SAFETY: passed on to the caller.
+        return unsafe { file_locks::set(fd, what, argument, pc) };
+    }
     // SAFETY: as above; what is not there is not looked at.
     let result = unsafe { real!(fcntl(c_int, c_int, usize) -> c_int)(fd, what, argument) };
     if DUPLICATE.contains(&what) { named(fd, result) } else { result }
+}
+
+hook! {
+    fcntl rcx => fcntl_;
 }
 
 /// The name that it has where files are large.

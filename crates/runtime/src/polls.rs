@@ -1,8 +1,8 @@
 //! Waiting for one of several files.
 
-use crate::files::{made, plain};
+use crate::files::plain;
 use alloc::vec::Vec;
-use core::ffi::{c_int, c_void};
+use core::ffi::{c_int, c_long, c_void};
 use raddle_native::io::{self, IN, OUT, Poll};
 use raddle_native::run::active;
 use raddle_native::time::TimeSpec;
@@ -131,6 +131,14 @@ unsafe extern "C" fn ppoll_(
         return CANCELLED;
     }
     all.iter().filter(|poll| poll.found != 0).count() as c_int
+}
+
+/// A group that the run has made.
+fn made(fd: c_long) -> c_int {
+    if active() && fd >= 0 {
+        io::made_group(fd as i32);
+    }
+    fd as c_int
 }
 
 unsafe extern "C" fn epoll_create_(_: c_int, _: usize) -> c_int {

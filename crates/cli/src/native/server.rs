@@ -91,10 +91,11 @@ impl Beginning {
 /// How long a program may take to be loaded.
 const START: Duration = Duration::from_secs(20);
 
-/// How long a run that is recorded may take even if the campaign is to end: it is about something that was found.
+/// How long a run that is recorded may take even if the campaign is to end: it is about something that was found. All that
+/// are begun after that share as much.
 const RECORD: Duration = Duration::from_secs(1);
 
-/// How much longer at the most if only the time is over: a run that hangs has to be waited for.
+/// How much longer at the most if only the time is over and runs of the program hang: such a one has to be waited for.
 const HANG_MAX: Duration = Duration::from_secs(10);
 
 /// How long any other run may take when the time is over: most end by themselves, and machines are busy.
@@ -120,6 +121,10 @@ pub(super) struct Server {
     restarts: u32,
     // Whether it is at something that nobody waits for any more.
     given_up: bool,
+    // When the last run that is recorded must have ended, if any was begun when it was time to end.
+    last: Option<Instant>,
+    // Whether one of them was given up: another would be, too.
+    spent: bool,
 }
 
 /// What was asked for last.
@@ -321,6 +326,8 @@ impl Server {
             asked: Asked::default(),
             restarts: 0,
             given_up: false,
+            last: None,
+            spent: false,
         })
     }
 
@@ -330,10 +337,23 @@ impl Server {
     }
 
     /// A run in full: what it tells, and what it has written. None if it is time to end before that, and it has had some.
-    pub(super) fn record(&mut self, plan: &Plan) -> Result<Option<(Reply, Written)>, TargetError> {
+    pub(super) fn record(
+        &mut self,
+        plan: &Plan,
+        hangs: bool,
+    ) -> Result<Option<(Reply, Written)>, TargetError> {
+        let now = Instant::now();
+        let more = if hangs { self.program.hang.min(HANG_MAX) } else { Duration::ZERO };
+        let moment = if interrupt::is_due() { *self.last.get_or_insert(now + RECORD) } else { now + RECORD };
+        let patience = Patience::UntilAsked(moment, more);
+        if self.spent && interrupt::is_due() || patience.is_over() {
+            return Ok(None);
+        }
         self.send(request::RECORD, plan::encode(plan), 0..1, Isolation::Fork.flags())?;
-        let patience = Patience::UntilAsked(Instant::now() + RECORD, self.program.hang.min(HANG_MAX));
-        let Some(reply) = self.hear(patience)? else { return Ok(None) };
+        let Some(reply) = self.hear(patience)? else {
+            self.spent = true;
+            return Ok(None);
+        };
         let output = self.output();
         let done = self.receive()?;
         assert!(done.kind == reply::DONE, "raddle bug: one run was asked for and there is more");

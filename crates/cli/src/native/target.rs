@@ -51,6 +51,8 @@ pub(crate) struct NativeTarget {
     /// Files whose code was run, by number.
     modules: Vec<PathBuf>,
     exits: Exits,
+    /// Whether any run has hung.
+    hangs: bool,
     output: [Vec<u8>; 2],
     symbols: RefCell<Symbolizer>,
     /// Who called what in the runs that were recorded, by fingerprint.
@@ -85,6 +87,7 @@ impl NativeTarget {
             recorder,
             modules,
             exits: Exits::new(expected_exit),
+            hangs: false,
             output: Default::default(),
             symbols: RefCell::default(),
             callers: BTreeMap::new(),
@@ -207,6 +210,7 @@ impl NativeTarget {
             _ => silent(FailureKind::Crash, died(reply.status), None),
         };
         let verdict = self.judge(&report);
+        self.hangs |= matches!(&verdict, Verdict::Failed(failure) if failure.kind == FailureKind::Hang);
         let learned = Learned {
             releases: report.releases,
             weak_orders: report.weak_orders,
@@ -479,7 +483,10 @@ fn cycle(edges: Vec<report::Edge>) -> CycleFound {
 
 impl Target for NativeTarget {
     fn run(&mut self, plan: &Plan) -> Result<Run, TargetError> {
-        let Some((reply, output)) = self.recorder.record(plan)? else { return Ok(Run::given_up(plan)) };
+        let Some((reply, output)) = self.recorder.record(plan, self.hangs)? else {
+            self.output = Default::default();
+            return Ok(Run::given_up(plan));
+        };
         self.output = output;
         let (run, callers) = self.recorded(&reply, plan)?;
         // A run of a search that is worth a report is run again for it.

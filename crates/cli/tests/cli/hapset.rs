@@ -38,6 +38,7 @@ fn a_wrong_file_is_named_and_nothing_is_written() {
     for file in ["text", "missing"] {
         let ended = run(scratch.path(), &["hapset", "merge", file, "--out", "new"]).expect_code(2);
         assert!(ended.err.contains(file), "{ended:#?}");
+        assert!(ended.err.contains("--hapset") && !ended.err.contains("failure file"), "{ended:#?}");
         assert!(!scratch.path().join("new").exists());
     }
 }

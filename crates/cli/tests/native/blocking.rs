@@ -52,3 +52,22 @@ fn dormant_they_are_the_kernels() {
         assert!(output.status.success(), "{call}: {output:?}");
     }
 }
+
+#[test]
+fn locks_on_files_are_waited_for_in_turn() {
+    let run = |how: &str, options: &[&str]| {
+        let options = [&["--runs", "100", "--hang-ms", "2000"][..], options].concat();
+        run_with(&build("file_locks.c"), &options, &[how]).0
+    };
+    for isolation in ["reset", "fork"] {
+        for how in ["flock", "opened", "closed"] {
+            let ended = run(how, &["--isolation", isolation]);
+            assert_eq!(ended.code, Some(0), "{how} {isolation}: {}{}", ended.stdout, ended.stderr);
+        }
+        let ended = run("crossed", &["--isolation", isolation]);
+        assert_eq!(ended.kinds(), ["deadlock"], "{isolation}: {}{}", ended.stdout, ended.stderr);
+    }
+    let ended = run("flock", &["--strategy", "odpor"]);
+    let within = ended.json()["exhausted_within"].to_string();
+    assert!(within.contains("but for the order of calls on files and streams"), "{}", ended.stdout);
+}

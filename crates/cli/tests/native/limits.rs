@@ -84,3 +84,18 @@ fn an_interrupt_ends_a_run_that_does_not_end() {
         });
     }
 }
+
+/// What was found is told, and nobody waits for a longer look at it than there is time for.
+#[test]
+fn time_ends_what_is_done_about_a_failure() {
+    with_program("lengthy.c", |program| {
+        // On a busy machine no run may end in time.
+        let campaigns = [4, 8, 16, 32].into_iter().map(|seconds| {
+            (f64::from(seconds), finish(start(program, &[], &seconds.to_string(), &[]), program))
+        });
+        let (seconds, ended) = { campaigns }.find(|(_, ended)| ended.code != Some(2)).expect("a run ends");
+        assert_eq!(ended.kinds(), ["assertion"], "{}", ended.stdout);
+        let taken = ended.json()["seconds"].as_f64().expect("a number");
+        assert!(taken < seconds + 4.0, "{seconds} s became {taken} s: {}", ended.stdout);
+    });
+}

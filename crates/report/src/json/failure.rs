@@ -5,7 +5,7 @@ use crate::moves::{self, Move};
 use crate::names::Names;
 use crate::state::State;
 use crate::story::{Place, Story};
-use crate::words;
+use crate::{whole, words};
 use raddle_model::{Mode, ObjectId, Op, Outcome, SiteId};
 use serde::Serialize;
 
@@ -76,6 +76,12 @@ struct Event<'a> {
     step: usize,
     task: u32,
     index: u32,
+    /// How many events follow that are words of the same access, or of a block that is given back, with the locks in it.
+    #[serde(skip_serializing_if = "is_none")]
+    parts: usize,
+    /// The first of those words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_part: Option<&'a str>,
     #[serde(flatten)]
     op: Operation<'a>,
     outcome: &'static str,
@@ -104,6 +110,11 @@ struct Held<'a> {
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
 fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_none(number: &usize) -> bool {
     *number == 0
 }
 
@@ -177,14 +188,21 @@ fn tasks<'a>(story: &Story, names: &'a Names<'_>) -> Vec<Task<'a>> {
 }
 
 fn events<'a>(story: &Story, moves: &[Move], names: &'a Names<'_>) -> Vec<Event<'a>> {
+    let first = whole::first_events(&story.trace.events);
+    let mut sizes = vec![0; first.len()];
+    first.iter().for_each(|&step| sizes[step] += 1);
+    let object = |step: usize| story.trace.events.get(step + 1).map(|event| names.object(event.op.object));
     let events = story.trace.events.iter().zip(moves).enumerate();
     events
+        .filter(|(step, _)| first[*step] == *step)
         .map(|(step, (event, how))| {
             let (outcome, value) = outcome(event.outcome);
             Event {
                 step,
                 task: event.task.0,
                 index: event.index,
+                parts: sizes[step] - 1,
+                first_part: if sizes[step] > 1 { object(step) } else { None },
                 op: operation(&event.op, names),
                 outcome,
                 value,

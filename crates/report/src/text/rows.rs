@@ -1,9 +1,11 @@
 //! Which events are shown. A short run is shown whole; of a long one the end, the last events of
-//! the tasks involved, where what is still held was taken, and as many preemptions as fit.
+//! the tasks involved, where what is still held was taken, and as many preemptions as fit. An operation of several
+//! events is shown as its first one.
 
 use crate::moves::Move;
 use crate::state::State;
 use crate::story::Story;
+use crate::whole;
 use raddle_model::{ObjectId, Op, Outcome, TaskId};
 use std::collections::BTreeSet;
 
@@ -19,8 +21,8 @@ const INVOLVED_MAX: usize = 6;
 pub(super) enum Row {
     /// The event with this index.
     Event(usize),
-    /// Events that are left out: first and number.
-    Gap(usize, usize),
+    /// What is left out: the first event, the first one after it, and how many operations it is.
+    Gap(usize, usize, usize),
     /// What a task was about to do when the run ended.
     Stuck(TaskId, Op),
     /// A task stopped in the middle of its own code.
@@ -29,11 +31,12 @@ pub(super) enum Row {
 
 /// The rows of a story.
 pub(super) fn choose(story: &Story, moves: &[Move], rows_max: usize) -> Vec<Row> {
-    let count = story.trace.events.len();
-    let mut rows = if count <= rows_max {
-        (0..count).map(Row::Event).collect()
+    let first = whole::first_events(&story.trace.events);
+    let steps: Vec<usize> = (0..first.len()).filter(|&step| first[step] == step).collect();
+    let mut rows = if steps.len() <= rows_max {
+        steps.into_iter().map(Row::Event).collect()
     } else {
-        with_gaps(&keep(story, moves, rows_max), count)
+        with_gaps(&keep(story, moves, rows_max, &first, &steps), &steps, first.len())
     };
     rows.extend(last(story));
     rows
@@ -49,14 +52,15 @@ pub(super) fn objects(story: &Story, rows: &[Row]) -> BTreeSet<ObjectId> {
     ops.flat_map(|op| [op.object, op.second]).collect()
 }
 
-/// Events worth showing, the most telling first, until there are enough.
-fn keep(story: &Story, moves: &[Move], rows_max: usize) -> BTreeSet<usize> {
+/// Events worth showing, the most telling first, until there are enough. `first` says which event each is part of, and
+/// `steps` are those.
+fn keep(story: &Story, moves: &[Move], rows_max: usize, first: &[usize], steps: &[usize]) -> BTreeSet<usize> {
     let events = &story.trace.events;
     let count = events.len();
-    let mut kept: BTreeSet<usize> = (count - LAST.min(rows_max).min(count)..count).collect();
+    let mut kept: BTreeSet<usize> = steps.iter().rev().take(LAST.min(rows_max)).copied().collect();
     let involved: Vec<TaskId> = story.failure.tasks.iter().copied().take(INVOLVED_MAX).collect();
     let state = State::after(events);
-    let of = |task: TaskId| (0..count).rev().filter(move |&step| events[step].task == task);
+    let of = |task: TaskId| steps.iter().rev().copied().filter(move |&step| events[step].task == task);
     let last_of_each = involved.iter().flat_map(|&task| of(task).take(LAST_OF_TASK));
     let held = state.held().iter().filter(|held| involved.contains(&held.task));
     let blamed = story.failure.sites.iter().take(INVOLVED_MAX);
@@ -69,28 +73,32 @@ fn keep(story: &Story, moves: &[Move], rows_max: usize) -> BTreeSet<usize> {
     let telling = blamed.chain(last_of_each).chain(held.map(|held| held.step)).chain(made).chain(preempted);
     for step in telling {
         // A gap takes a row as well.
-        if with_gaps(&kept, count).len() >= rows_max {
+        if with_gaps(&kept, steps, count).len() >= rows_max {
             break;
         }
-        kept.insert(step);
+        kept.insert(first[step]);
     }
     kept
 }
 
-fn with_gaps(kept: &BTreeSet<usize>, count: usize) -> Vec<Row> {
+fn with_gaps(kept: &BTreeSet<usize>, steps: &[usize], count: usize) -> Vec<Row> {
     let mut rows = Vec::new();
-    let mut next = 0;
-    for &step in kept.iter().chain([&count]) {
-        match step - next {
-            0 => {}
-            // A gap would take as much room as the event.
-            1 => rows.push(Row::Event(next)),
-            missing => rows.push(Row::Gap(next, missing)),
+    let mut left_out: Vec<usize> = Vec::new();
+    for step in steps.iter().copied().chain([count]) {
+        if step < count && !kept.contains(&step) {
+            left_out.push(step);
+            continue;
         }
+        match left_out[..] {
+            [] => {}
+            // A gap would take as much room as the event.
+            [alone] => rows.push(Row::Event(alone)),
+            [start, ..] => rows.push(Row::Gap(start, step, left_out.len())),
+        }
+        left_out.clear();
         if step < count {
             rows.push(Row::Event(step));
         }
-        next = step + 1;
     }
     rows
 }

@@ -7,9 +7,10 @@ use crate::moves::Move;
 use crate::names::Names;
 use crate::story::Story;
 use crate::words::{self, count};
-use raddle_model::{FailureKind, SiteId, TaskId};
+use raddle_model::{Event, FailureKind, Kind, SiteId, TaskId};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::ops::Range;
 
 /// A column narrower than this cannot be read: some tasks then share one.
 const COLUMN_MIN: usize = 17;
@@ -93,7 +94,7 @@ const STUCK: &str = "×";
 
 fn line(row: &Row, story: &Story, names: &Names<'_>, moves: &[Move]) -> Line {
     let (mark, step, cell) = match *row {
-        Row::Gap(first, missing) => match gap(story, moves, first, missing) {
+        Row::Gap(first, end, missing) => match gap(story, moves, first..end, missing) {
             Ok(cell) => (" ", String::new(), cell),
             Err(across) => return Line::Across(across),
         },
@@ -106,7 +107,7 @@ fn line(row: &Row, story: &Story, names: &Names<'_>, moves: &[Move]) -> Line {
             };
             let cell = Cell {
                 task: event.task,
-                what: words::event(&event.op, event.outcome, names),
+                what: what(&story.trace.events[step..], names),
                 site: Some(event.op.site),
                 tone: Tone::Plain,
             };
@@ -127,9 +128,20 @@ fn line(row: &Row, story: &Story, names: &Names<'_>, moves: &[Move]) -> Line {
     Line::Cell { mark, step, cell }
 }
 
+/// What the first of these events is. Of an access to many words the first one follows.
+fn what(events: &[Event], names: &Names<'_>) -> String {
+    let Event { op, outcome, .. } = &events[0];
+    let what = words::event(op, *outcome, names);
+    match events.get(1) {
+        Some(word) if matches!(op.kind, Kind::WideRead | Kind::WideWrite) && word.op.object.is_some() => {
+            format!("{what} at {}", names.object(word.op.object))
+        }
+        _ => what,
+    }
+}
+
 /// What is left out: in the column of its task if all of it is one task's, else across.
-fn gap(story: &Story, moves: &[Move], first: usize, missing: usize) -> Result<Cell, String> {
-    let range = first..first + missing;
+fn gap(story: &Story, moves: &[Move], range: Range<usize>, missing: usize) -> Result<Cell, String> {
     let events = &story.trace.events[range.clone()];
     let task = events[0].task;
     let what = format!("… {} …", count(missing as u64, "event"));

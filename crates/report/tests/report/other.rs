@@ -111,6 +111,9 @@ fn runs_that_got_processes_of_their_own_are_told() {
     let summary = Summary { isolation: Some(isolation), runs_digest: Some(0xab), ..summary() };
     let line = "4 runs had a process of their own, because of what cannot be undone: clone 3, chdir 1\n";
     assert!(summary.text().contains(line), "{}", summary.text());
+    let one = Isolation { alone: vec![("clone".into(), 1)], ..Isolation::default() };
+    let text = Summary { isolation: Some(one), ..summary.clone() }.text();
+    assert!(text.contains("1 run had a process of its own, because of"), "{text}");
     let value: serde_json::Value = serde_json::from_str(&json::summary(&summary)).unwrap();
     let alone = serde_json::json!({ "chdir": 1, "clone": 3 });
     let expected = serde_json::json!({ "name": "reset", "alone": alone, "why": null, "moved": 2 });
