@@ -265,7 +265,10 @@ impl Campaign {
         self.runs += 1;
         self.steps += digest.steps;
         self.accesses += digest.accesses;
-        self.fingerprints.insert(digest.fingerprint);
+        // A run that was cut short, since all that it could still do is run elsewhere, is a part of a partial order and none itself.
+        if digest.verdict != Verdict::Cut {
+            self.fingerprints.insert(digest.fingerprint);
+        }
         self.controlled |= digest.tasks >= 2 && digest.decisions > 0;
         self.weak_orders |= digest.learned.weak_orders;
         match digest.verdict {

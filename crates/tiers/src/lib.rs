@@ -83,6 +83,13 @@ pub const SWEEPS: &[Sweep] = &[
     sweep("native_indexer", 12, 15, "indexer in C"),
     sweep("native_filesystem", 15, 19, "filesystem in C"),
     sweep("native_increments", 4, 7, "atomic increments in C"),
+    sweep(
+        "library_sketches",
+        150,
+        3_000,
+        "random programs done with the library, held against their enumeration",
+    ),
+    sweep("sketch_programs", 40, 1_000, "random programs written as C, held against their enumeration"),
     sweep("rapos_experiments", 5, 25, "repetitions of each experiment of table 1"),
 ];
 

@@ -29,8 +29,6 @@ pub struct TaskState {
     pub at: usize,
     /// Whether the first operation of an instruction that has two is done.
     pub second: bool,
-    /// What that first operation gave.
-    pub held: u64,
     /// Its registers.
     pub registers: [u64; REGISTERS],
     /// All values it was given, in order.
@@ -161,7 +159,6 @@ impl<'p, P: Policy> Machine<'p, P> {
             parent,
             at: 0,
             second: false,
-            held: 0,
             registers: [0; REGISTERS],
             observed: Vec::new(),
         });

@@ -155,14 +155,9 @@ pub(crate) fn apply<P: Policy>(machine: &mut Machine<'_, P>, task: TaskId, instr
     let mut continues = false;
     match *instr {
         Instr::Wait(..) if !second => continues = true,
-        Instr::Barrier(..) if !second => {
-            machine.tasks[task.index()].held = number;
-            continues = true;
-        }
-        Instr::Barrier(_, reg) => {
-            let leader = machine.tasks[task.index()].held;
-            machine.write(task, reg, leader);
-        }
+        // Who is the last to arrive goes on at once, as with both other front ends.
+        Instr::Barrier(..) if !second && number == 0 => continues = true,
+        Instr::Barrier(_, reg) => machine.write(task, reg, u64::from(!second)),
         Instr::Send(channel, value, how, reg) => {
             if !second && outcome == Outcome::Done {
                 let value = machine.value(task, value);

@@ -22,6 +22,7 @@ mod points;
 mod printing;
 mod reset;
 mod searches;
+mod sketches;
 mod streams;
 mod support;
 mod told;

@@ -36,10 +36,22 @@ pub(crate) fn build(name: &str) -> PathBuf {
 
 fn build_anew(name: &str) -> PathBuf {
     let compiler = if name.ends_with(".cc") { "g++" } else { "gcc" };
-    let flat = name.replace('/', "-");
-    let [object, program] = ["o", "exe"].map(|extension| workshop().join(&flat).with_extension(extension));
-    let flags = ["-O0", "-g", "-fsanitize=thread", "-c"].map(OsStr::new);
-    let files = [source(name).into_os_string(), "-o".into(), object.clone().into_os_string()];
+    build_file(compiler, &source(name), &name.replace('/', "-"))
+}
+
+/// Builds a program of C that is not among the files; it may include what is.
+pub(crate) fn build_source(name: &str, text: &str) -> PathBuf {
+    let file = workshop().join(name).with_extension("c");
+    std::fs::write(&file, text).expect("a file");
+    build_file("gcc", &file, name)
+}
+
+fn build_file(compiler: &str, file: &Path, flat: &str) -> PathBuf {
+    let [object, program] = ["o", "exe"].map(|extension| workshop().join(flat).with_extension(extension));
+    let headers = source("");
+    let flags = ["-O0", "-g", "-fsanitize=thread", "-c", "-I"].map(OsStr::new);
+    let files =
+        [headers.as_os_str(), file.as_os_str(), OsStr::new("-o"), object.as_os_str()].map(OsStr::to_owned);
     compile(compiler, &flags.iter().copied().chain(files.iter().map(|file| &**file)).collect::<Vec<_>>());
     let mut list = std::ffi::OsString::from("-Wl,--dynamic-list=");
     list.push(workshop().join("rt.list"));

@@ -1,8 +1,8 @@
 //! The channels of std, in the words of toy programs.
 
-use crate::common::real::PATIENCE;
+use super::front::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError};
+use super::real::PATIENCE;
 use raddle_toy::{How, status};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError};
 
 /// A sender of either kind of channel.
 #[derive(Clone)]

@@ -2,6 +2,7 @@
 //! that are tried, and the runner that shrinks what fails.
 
 pub(crate) mod channels;
+pub(crate) mod front;
 pub(crate) mod real;
 pub(crate) mod reference;
 pub(crate) mod states;

@@ -1,15 +1,20 @@
-//! The same programs on real threads with the primitives of std, for those that std has.
+//! The same programs with the primitives of std, for those that std has: on real threads, or with the library's types of the
+//! same names in its runs. Whose they are is said by `front`, beside this file.
 
-use crate::common::channels::{self, AnySender};
+use super::channels::{self, AnySender};
+use super::front::sync::atomic::{AtomicU64, fence};
+use super::front::sync::mpsc::Receiver;
+use super::front::sync::{
+    Barrier, Condvar, Mutex, MutexGuard, Once, RwLock, RwLockReadGuard, RwLockWriteGuard,
+};
+use super::front::thread::{self, Scope, ScopedJoinHandle, Thread};
+use super::front::{self, REAL};
 use raddle_toy::{Body, How, Instr, Obj, Object, Program, REGISTERS, Val, status};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst, fence};
-use std::sync::mpsc::Receiver;
-use std::sync::{
-    Barrier, Condvar, Mutex, MutexGuard, Once, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard,
-};
-use std::thread::{Scope, ScopedJoinHandle, Thread};
+// What is no part of the program is never under control.
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Mutex as Plain, OnceLock};
 use std::time::Duration;
 
 /// How long a timed operation waits: short, but long enough to be served now and then.
@@ -47,7 +52,7 @@ enum Real {
     Condvar(Condvar),
     Barrier(Barrier),
     Once(Once),
-    Channel { senders: Mutex<Vec<AnySender>>, receiver: Mutex<Option<Receiver<u64>>> },
+    Channel { senders: Plain<Vec<AnySender>>, receiver: Plain<Option<Receiver<u64>>> },
     Atomic(AtomicU64),
 }
 
@@ -60,8 +65,8 @@ fn real(object: &Object) -> Real {
         Object::Once => Real::Once(Once::new()),
         Object::Channel { capacity, senders } => {
             let (sender, receiver) = channels::create(capacity);
-            let senders = Mutex::new(vec![sender; senders as usize]);
-            Real::Channel { senders, receiver: Mutex::new(Some(receiver)) }
+            let senders = Plain::new(vec![sender; senders as usize]);
+            Real::Channel { senders, receiver: Plain::new(Some(receiver)) }
         }
         // Plain cells too: a data race on real plain memory would be undefined behaviour.
         Object::Atomic(value) | Object::Cell(value) => Real::Atomic(AtomicU64::new(value)),
@@ -73,25 +78,25 @@ fn real(object: &Object) -> Real {
 pub(crate) struct Shared<'p> {
     program: &'p Program,
     objects: Vec<Real>,
-    observed: Vec<Mutex<Option<Vec<u64>>>>,
+    observed: Vec<Plain<Option<Vec<u64>>>>,
     threads: Vec<OnceLock<Thread>>,
     /// Threads that main starts first and that have started, so that each knows whom to unpark.
     started: AtomicUsize,
     seed: u64,
 }
 
-/// One execution on real threads.
+/// One execution.
 pub(crate) fn execute(program: &Program, seed: u64) -> Left {
     let bodies = program.tasks.len();
     let shared = Shared {
         program,
         objects: program.objects.iter().map(real).collect(),
-        observed: (0..bodies).map(|_| Mutex::new(None)).collect(),
+        observed: (0..bodies).map(|_| Plain::new(None)).collect(),
         threads: (0..bodies).map(|_| OnceLock::new()).collect(),
         started: AtomicUsize::new(0),
         seed,
     };
-    std::thread::scope(|scope| run_body(&shared, scope, 0));
+    thread::scope(|scope| run_body(&shared, scope, 0));
     let value = |object: &Real| match object {
         Real::Atomic(value) => value.load(SeqCst),
         _ => 0,
@@ -101,9 +106,9 @@ pub(crate) fn execute(program: &Program, seed: u64) -> Left {
 }
 
 fn run_body<'scope>(shared: &'scope Shared<'_>, scope: &'scope Scope<'scope, '_>, body: Body) {
-    shared.threads[body].get_or_init(std::thread::current);
+    shared.threads[body].get_or_init(thread::current);
     let first = shared.program.tasks[0].iter().take_while(|instr| matches!(instr, Instr::Spawn(_))).count();
-    if (1..=first).contains(&body) {
+    if REAL && (1..=first).contains(&body) {
         shared.started.fetch_add(1, SeqCst);
         while shared.started.load(SeqCst) < first {
             std::thread::yield_now();
@@ -170,8 +175,8 @@ impl Task<'_, '_, '_> {
     /// Runs from `at` to the end, or to the end of the once that it is in.
     fn run(&mut self, mut at: usize) -> (usize, bool) {
         while let Some(&instr) = self.shared.program.tasks[self.body].get(at) {
-            if self.dice(3) == 0 {
-                std::thread::yield_now();
+            if REAL && self.dice(3) == 0 {
+                thread::yield_now();
             }
             at += 1;
             match instr {
@@ -218,14 +223,14 @@ impl Task<'_, '_, '_> {
                 let finished = child.map_or(2, |child| u64::from(child.is_finished()));
                 self.write(reg, finished);
             }
-            Instr::Yield => std::thread::yield_now(),
-            Instr::Sleep(nanoseconds) => std::thread::sleep(Duration::from_nanos(nanoseconds)),
+            Instr::Yield => thread::yield_now(),
+            Instr::Sleep(nanoseconds) => thread::sleep(Duration::from_nanos(nanoseconds)),
             Instr::Choose(arity, reg) => {
-                let value = self.dice(u64::from(arity));
+                let value = front::choose(arity).unwrap_or_else(|| self.dice(u64::from(arity)));
                 self.write(reg, value);
             }
             Instr::Park(_, reg) => {
-                std::thread::park();
+                thread::park();
                 self.write(reg, status::DONE);
             }
             Instr::Unpark(body) => self.shared.threads[body].get().expect("it has started").unpark(),
