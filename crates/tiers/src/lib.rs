@@ -89,7 +89,7 @@ pub const SWEEPS: &[Sweep] = &[
         3_000,
         "random programs done with the library, held against their enumeration",
     ),
-    sweep("sketch_programs", 40, 1_000, "random programs written as C, held against their enumeration"),
+    sweep("sketch_programs", 40, 500, "random programs written as C, held against their enumeration"),
     sweep("rapos_experiments", 5, 25, "repetitions of each experiment of table 1"),
 ];
 
