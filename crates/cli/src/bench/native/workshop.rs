@@ -169,8 +169,19 @@ impl Workshop {
         better: fn(f64, f64) -> f64,
         command: impl Fn() -> Result<Command, Problem>,
     ) -> Result<f64, Problem> {
+        self.best_of(TRIES, figure, better, command)
+    }
+
+    /// The same of so many tries.
+    pub(super) fn best_of(
+        &self,
+        tries: u32,
+        figure: &str,
+        better: fn(f64, f64) -> f64,
+        command: impl Fn() -> Result<Command, Problem>,
+    ) -> Result<f64, Problem> {
         let mut best = f64::NAN;
-        for _ in 0..TRIES {
+        for _ in 0..tries {
             let value = read(&finished(&mut command()?, &[0])?)?[figure].as_f64().unwrap_or(f64::NAN);
             best = better(best, value);
         }
