@@ -168,7 +168,7 @@ impl Names {
             let task = machine.engine().world().task(id);
             let op = (task.life == raddle_model::world::Life::Pending).then(|| self.op(&task.op));
             let engine = (task.life, op, task.name, task.spawn_index, task.children, task.events);
-            let rest = (task.woken, task.spurious_left, toy.at, toy.second, toy.held, toy.registers);
+            let rest = (task.woken, task.spurious_left, toy.at, toy.second, toy.registers);
             tasks.insert(toy.body, format!("{engine:?} {rest:?} at {clock}"));
         }
         parts.push(format!("{tasks:?}"));
