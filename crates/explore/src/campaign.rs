@@ -140,7 +140,7 @@ pub fn run_judged<T: Target + ?Sized, E: Explorer + ?Sized>(
                 if !listener.stopped && campaign.runs < end {
                     campaign.over |= time_is_up();
                 }
-                campaign.examine(target, |run| plan_of_run(&plan, run), judge)?;
+                campaign.examine(target, |run| plan_of_run(&plan, run), false, judge)?;
             }
             Batch::Record { plan, run: number } => {
                 let mut run = target.run(&plan)?;
@@ -153,7 +153,7 @@ pub fn run_judged<T: Target + ?Sized, E: Explorer + ?Sized>(
                 explorer.learn_run(&plan, &run);
                 campaign.count(&run.digest);
                 campaign.over |= time_is_up();
-                campaign.examine(target, |_| plan.clone(), judge)?;
+                campaign.examine(target, |_| plan.clone(), false, judge)?;
             }
             Batch::Search(search) => {
                 let Searched { search, runs, over, spent } =
@@ -227,6 +227,8 @@ struct Campaign {
     known: BTreeMap<Identity, u64>,
     // What was known before, and does not count.
     dismissed: BTreeSet<Identity>,
+    // Races that were seen only behind the failure of a search's run, and so were not shown yet.
+    behind: BTreeSet<Identity>,
     suspects: Vec<Suspect>,
     failures: Vec<Found>,
     races: Vec<Found>,
@@ -251,6 +253,7 @@ impl Campaign {
             hapsets: Growth::default(),
             known: BTreeMap::new(),
             dismissed: BTreeSet::new(),
+            behind: BTreeSet::new(),
             suspects: Vec::new(),
             failures: Vec::new(),
             races: Vec::new(),
@@ -309,7 +312,10 @@ impl Campaign {
         self.failing_runs += u64::from(!race);
         let times = self.known.entry(failure.identity()).or_default();
         *times += 1;
-        if *times == 1 {
+        // What lies behind a failure is looked for again where nothing fails, and now and then if all runs do.
+        let fails = matches!(digest.verdict, Verdict::Failed(_));
+        let once_more = self.behind.contains(&failure.identity()) && (!fails || times.is_power_of_two());
+        if *times == 1 || once_more {
             self.failing_distinct += u64::from(!race);
             let fingerprint = Some(digest.fingerprint);
             self.suspects.push(Suspect { run: digest.run, fingerprint, failure, race });
@@ -331,21 +337,19 @@ impl Campaign {
         judge: Judge<'_, T>,
     ) -> Result<(), TargetError> {
         let Some(plan) = &run.again else { return Ok(()) };
-        if run.told.fails() {
-            // Races behind the failure are seen in other runs.
-            for race in self.suspects.extract_if(.., |suspect| suspect.race) {
-                self.known.remove(&race.failure.identity());
-            }
+        let ends_early = run.told.fails();
+        if ends_early {
             self.suspects.iter_mut().for_each(|suspect| suspect.fingerprint = None);
         }
-        self.examine(target, |_| Plan::clone(plan), judge)
+        self.examine(target, |_| Plan::clone(plan), ends_early, judge)
     }
 
-    /// Runs again what is new, and reports it.
+    /// Runs again what is new, and reports it. Runs that end earlier than they did may not come to a race.
     fn examine<T: Target + ?Sized>(
         &mut self,
         target: &mut T,
         plan_of: impl Fn(u64) -> Plan,
+        ends_early: bool,
         judge: Judge<'_, T>,
     ) -> Result<(), TargetError> {
         for suspect in core::mem::take(&mut self.suspects) {
@@ -353,6 +357,11 @@ impl Campaign {
             let run = target.run(&plan)?;
             run.digest.learned.cycles.iter().for_each(|cycle| self.warn(cycle));
             let (race, identity) = (suspect.race, suspect.failure.identity());
+            if ends_early && race && !shows(&run, &suspect.failure) {
+                self.behind.insert(identity);
+                continue;
+            }
+            self.behind.remove(&identity);
             let found = target.in_hindsight(confirm(suspect, plan, run))?;
             if !judge(target, &found)? {
                 if !race {

@@ -464,3 +464,25 @@ fn several_jobs_share_a_search() {
         }
     }
 }
+
+/// A run of a search goes on after its first failure, and what is reported does not: a race may lie before that or behind it.
+#[test]
+fn races_are_found_though_every_run_fails() {
+    for strategy in ["dfs", "dpor", "odpor"] {
+        let report = check(strategy).stop_after(0).explore(|| {
+            let cell = Arc::new(RaceCell::new(0));
+            let other = cell.clone();
+            let writes = thread::spawn(move || other.set(1));
+            // Nobody ever notifies it.
+            let (mutex, condvar) = (Mutex::new(()), Condvar::new());
+            let waits = thread::spawn(move || drop(condvar.wait(mutex.lock().unwrap())));
+            cell.set(2);
+            writes.join().unwrap();
+            waits.join().unwrap();
+        });
+        let report = report.expect("there is something to explore");
+        let kinds: Vec<_> = report.failures().iter().map(|found| found.kind()).collect();
+        assert!(kinds.contains(&"deadlock") && kinds.contains(&"race"), "{strategy}: {}", report.text());
+        assert!(!kinds.contains(&"nondeterminism") && report.exhausted(), "{strategy}: {}", report.text());
+    }
+}

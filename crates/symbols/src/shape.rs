@@ -136,9 +136,11 @@ fn is_pie(file: &ElfFile64<'_, Endianness>) -> bool {
 const DF_1_PIE: u64 = 0x0800_0000;
 
 fn needs_libtsan(file: &ElfFile64<'_, Endianness>) -> bool {
+    // gcc's, and clang's where it is shared.
+    const NAMES: [&[u8]; 2] = [b"libtsan.so", b"libclang_rt.tsan"];
     let table = dynamic(file);
     let mut needed = table.iter().filter(|entry| entry.tag == elf::DT_NEEDED);
-    needed.any(|entry| table.string(entry).is_ok_and(|name| name.starts_with(b"libtsan.so")))
+    needed.any(|entry| table.string(entry).is_ok_and(|name| NAMES.iter().any(|of| name.starts_with(of))))
 }
 
 fn dynamic<'data>(file: &ElfFile64<'data, Endianness>) -> DynamicTable<'data, FileHeader64<Endianness>> {
