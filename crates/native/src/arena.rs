@@ -2,8 +2,8 @@
 //! how many mappings it has, far more than on how large they are. All of it lies close together, so that few tables of
 //! pages have to be copied.
 //!
-//! It grows down from where the stacks begin, far from everything that the kernel places; what is given back is given out
-//! again. Where there is no room for it everything has a mapping of its own, and so it has in a process that repeats runs,
+//! It grows up to where the stacks begin, far from everything that the kernel places; what is given back is given out
+//! again. Right below it lies what runs share with the server, so that what every run writes to first is found by one table of pages. Where there is no room for it everything has a mapping of its own, and so it has in a process that repeats runs,
 //! which keeps account of mappings (`reset`).
 
 use crate::sys::{self, nr};
@@ -12,8 +12,11 @@ use core::cell::UnsafeCell;
 /// Bytes below the stacks.
 const ROOM: usize = 16 << 20;
 
+/// Where it begins: soon behind where a table of pages does.
+pub(crate) const BASE: usize = 0x1000_2000_0000 + (32 << 10);
+
 /// Where stacks begin. What lies below them is found by the same upper tables of pages.
-pub const TOP: usize = 0x1000_0000_0000 + ROOM;
+pub const TOP: usize = BASE + ROOM;
 
 /// What `madvise` is told.
 const DROP: usize = 4;
@@ -23,17 +26,17 @@ const NO_HUGE_PAGES: usize = 15;
 const SPARE: usize = 16;
 
 struct Arena {
-    /// Where it begins.
-    base: usize,
-    /// The lowest address that is given out; 0 if there is no arena.
-    lowest: usize,
+    /// What was not given out yet begins there; 0 if there is no arena.
+    next: usize,
+    /// And ends there.
+    end: usize,
     /// Where a piece lies that nobody uses, and its size.
     spare: [(usize, usize); SPARE],
 }
 
 impl Arena {
-    const fn new(base: usize, lowest: usize) -> Arena {
-        Arena { base, lowest, spare: [(0, 0); SPARE] }
+    const fn new(next: usize, end: usize) -> Arena {
+        Arena { next, end, spare: [(0, 0); SPARE] }
     }
 
     /// Null if there is no room.
@@ -41,11 +44,11 @@ impl Arena {
         if let Some(piece) = self.spare.iter_mut().find(|piece| piece.1 == size) {
             return core::mem::take(piece).0 as *mut u8;
         }
-        if self.lowest - self.base < size {
+        if self.end - self.next < size {
             return core::ptr::null_mut();
         }
-        self.lowest -= size;
-        self.lowest as *mut u8
+        self.next += size;
+        (self.next - size) as *mut u8
     }
 
     /// False if it stays as it is.
@@ -68,7 +71,7 @@ struct Slot(UnsafeCell<Arena>);
 // SAFETY: the runtime never runs on two kernel threads at once.
 unsafe impl Sync for Slot {}
 
-static ARENA: Slot = Slot(UnsafeCell::new(Arena::new(TOP - ROOM, 0)));
+static ARENA: Slot = Slot(UnsafeCell::new(Arena::new(0, TOP)));
 
 fn arena() -> &'static mut Arena {
     // SAFETY: see `Slot`; nobody keeps the reference.
@@ -77,7 +80,7 @@ fn arena() -> &'static mut Arena {
 
 /// Makes the mapping, with so many bytes for stacks. Whether there are these.
 pub fn prepare(stacks: usize) -> bool {
-    let (base, size) = (TOP - ROOM, ROOM + stacks);
+    let (base, size) = (BASE, ROOM + stacks);
     let mapped = sys::map_near(base, size, false);
     if mapped as usize != base {
         if !mapped.is_null() {
@@ -89,13 +92,13 @@ pub fn prepare(stacks: usize) -> bool {
     // Each copy writes to few of these pages; a large one would be copied as a whole.
     // SAFETY: changes nothing that can be seen.
     unsafe { sys::call3(nr::MADVISE, base, size, NO_HUGE_PAGES) };
-    arena().lowest = TOP;
+    arena().next = BASE;
     true
 }
 
 /// Fresh zeroed memory of so many pages' size; null if there is none.
 pub fn take(size: usize) -> *mut u8 {
-    let is_used = arena().lowest != 0 && !crate::reset::is_on();
+    let is_used = arena().next != 0 && !crate::reset::is_on();
     match if is_used { arena().take(size) } else { core::ptr::null_mut() } {
         piece if piece.is_null() => sys::map(size, false),
         piece => piece,
@@ -109,7 +112,7 @@ pub fn take(size: usize) -> *mut u8 {
 pub unsafe fn give(address: *mut u8, size: usize) -> bool {
     // SAFETY: passed on to the caller.
     unsafe {
-        if !(TOP - ROOM..TOP).contains(&(address as usize)) {
+        if !(BASE..TOP).contains(&(address as usize)) {
             return sys::unmap(address, size);
         }
         !crate::reset::is_on() && arena().give(address, size)
@@ -126,12 +129,12 @@ mod tests {
         let base = sys::map(ROOM, false) as usize;
         let mut arena = Arena::new(base, base + ROOM);
         let (small, large) = (arena.take(1 << 16), arena.take(1 << 20));
-        assert!(small as usize + (1 << 16) == base + ROOM && large as usize + (1 << 20) == small as usize);
+        assert!(small as usize == base && large as usize == base + (1 << 16));
         // SAFETY: memory of our own.
         unsafe {
             small.write(7);
             assert!(arena.give(small, 1 << 16));
-            assert!(arena.take(1 << 20) < large, "a piece is used as a whole");
+            assert!(arena.take(1 << 20) > large, "a piece is used as a whole");
             assert!(arena.take(1 << 16) == small && small.read() == 0);
             assert!(arena.take(ROOM).is_null());
             sys::unmap(base as *mut u8, ROOM);

@@ -8,7 +8,7 @@ use crate::code::{Code, Stretch};
 use crate::sys::{self, nr};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-const LARGE: usize = 2 << 20;
+pub(crate) const LARGE: usize = 2 << 20;
 
 /// Less code is not worth it, and more would take more memory than it saves time.
 const SIZES: core::ops::Range<usize> = 32 << 12..16 * LARGE;

@@ -126,9 +126,9 @@ impl<T: Zeros> Pages<T> {
                 if self.left == 0 {
                     self.reserve();
                 }
-                self.left -= 1;
                 // SAFETY: within the last mapping, which has room for it.
-                let page = unsafe { self.mapped[self.mapped.len() - 1].add(self.left) };
+                let page = unsafe { self.mapped[self.mapped.len() - 1].add(ROOM - self.left) };
+                self.left -= 1;
                 self.all.insert(number, page);
                 page
             }

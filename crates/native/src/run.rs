@@ -298,8 +298,10 @@ pub fn prepare(mut run: Run, plan: &Plan, wanted: Wanted) {
     run.engine.only_count_decisions(!record);
     run.engine.begin(plan, record);
     run.engine.tolerate_laps(LAPS);
+    // SAFETY: nothing of the run before is in use any more. What it has given back lies where every run is quickest.
+    unsafe { *RUN.0.get() = None };
     run.reserve();
-    // SAFETY: nothing of the run before is in use any more.
+    // SAFETY: as above.
     unsafe { *RUN.0.get() = Some(run) };
 }
 
@@ -569,6 +571,13 @@ impl Run {
     pub fn word(&mut self, address: usize, site: SiteId, state: State) -> ObjectId {
         let world = self.engine.world_mut();
         self.objects.word(address, || world.create(state, site))
+    }
+
+    /// The object of an atomic, and another that it overlaps with.
+    #[inline(always)]
+    pub fn atomic(&mut self, address: usize, size: usize, site: SiteId) -> (ObjectId, ObjectId) {
+        let world = self.engine.world_mut();
+        self.objects.atomic(address, size, || world.create(State::Atomic, site))
     }
 
     /// A number that looks random, and is the same in every run in which the task has come as far.

@@ -12,6 +12,7 @@
 
 use crate::code::{self, Code, PAGE, PAGES_MAX};
 use crate::large;
+use crate::pagemap::Pagemap;
 use crate::server::Shared;
 use crate::sys::{self, nr};
 use core::cell::UnsafeCell;
@@ -129,50 +130,6 @@ fn is_up(shared: &Shared) -> bool {
     shared.warm.load(Ordering::Relaxed) != 0
 }
 
-/// What the kernel says of pages.
-struct Pagemap(usize);
-
-impl Pagemap {
-    /// None where there is no `/proc`.
-    fn open() -> Option<Pagemap> {
-        let path = c"/proc/self/pagemap".as_ptr() as usize;
-        // SAFETY: a path that lives for ever.
-        sys::out_of_the_way(unsafe { sys::call3(nr::OPEN, path, sys::CLOEXEC, 0) }).map(Pagemap)
-    }
-
-    /// Shows each page of a stretch: its number in there, whether it is there, and whether it is what the file has.
-    fn each(&self, range: &Range<usize>, mut each: impl FnMut(usize, bool, bool)) {
-        const PREAD: usize = 17;
-        const PRESENT: u64 = 1 << 63;
-        const SWAPPED: u64 = 1 << 62;
-        const OF_FILE: u64 = 1 << 61;
-        let mut entries = [0u64; 128];
-        let pages = range.len() / PAGE;
-        let mut first = 0;
-        while first < pages {
-            let (at, wanted) = ((range.start / PAGE + first) * 8, (pages - first).min(entries.len()));
-            // SAFETY: the kernel writes into a buffer that is alive.
-            let read =
-                unsafe { sys::call(PREAD, [self.0, entries.as_mut_ptr() as usize, wanted * 8, at, 0, 0]) };
-            let read = read.max(0) as usize / 8;
-            for (i, entry) in entries[..read].iter().enumerate() {
-                each(first + i, entry & (PRESENT | SWAPPED) != 0, entry & OF_FILE != 0);
-            }
-            if read == 0 {
-                return;
-            }
-            first += read;
-        }
-    }
-}
-
-impl Drop for Pagemap {
-    fn drop(&mut self) {
-        // SAFETY: a descriptor of our own.
-        unsafe { sys::call3(nr::CLOSE, self.0, 0, 0) };
-    }
-}
-
 fn advise(address: usize, size: usize, what: usize) {
     // SAFETY: pages of code, which are in the file; whoever drops them knows that nothing else is in them.
     unsafe { sys::call3(nr::MADVISE, address, size, what) };
@@ -195,11 +152,12 @@ pub(crate) fn watch(kind: usize) {
             advise(page, PAGE, NO_DUMP);
         }
     });
+    let mut buffer = [0; 128];
     // What has been needed to come here, but not what has been written: that is nowhere else.
     code.each(|_, stretch| {
         let range = stretch.range();
-        pagemap.each(&range, |page, there, of_file| {
-            if there && of_file {
+        pagemap.each(&range, &mut buffer, |page, entry| {
+            if entry.is_there() && entry.is_of_file() {
                 advise(range.start + page * PAGE, PAGE, DROP);
             }
         });
@@ -216,10 +174,10 @@ pub(crate) fn tell(shared: &Shared) {
         return;
     }
     let Some(pagemap) = Pagemap::open() else { return };
-    let visited = &shared.visited()[*kind];
+    let (visited, mut buffer) = (&shared.visited()[*kind], [0; 128]);
     code.each(|first, stretch| {
-        pagemap.each(&stretch.range(), |page, there, _| {
-            if there {
+        pagemap.each(&stretch.range(), &mut buffer, |page, entry| {
+            if entry.is_there() {
                 visited.set(first + page);
             }
         });
@@ -248,10 +206,10 @@ fn fetch(visited: &Visited) {
                 advise(range.start + pages.start * PAGE, pages.len() * PAGE, DROP);
             }
         };
-        pagemap.each(&range, |page, there, of_file| {
+        pagemap.each(&range, &mut [0; 128], |page, entry| {
             // What has been written, by us or by whoever has loaded it, is nowhere else.
             seen = page + 1;
-            if is_visited(page) || there && !of_file {
+            if is_visited(page) || entry.is_there() && !entry.is_of_file() {
                 drop(next..page);
                 next = page + 1;
             }

@@ -155,6 +155,19 @@ fn copies_are_made_late_once_that_pays() {
 }
 
 #[test]
+fn pages_that_copies_are_given_beforehand_are_their_own() {
+    assert!(compare_copies("late/pages.c", "random") > 0);
+    let program = build("late/pages.c");
+    let [late, early] = ["auto", "off"].map(|checkpoints| {
+        let json = campaign(&program, "fork", "random", "700", &["--checkpoints", checkpoints]).json();
+        assert_eq!(json["failing_runs"], 0, "{json}");
+        json
+    });
+    assert!(late["isolation"]["moved"] != 0, "copies are made late: {late}");
+    assert_eq!(late["runs_digest"], early["runs_digest"]);
+}
+
+#[test]
 fn stacks_lie_where_they_lie_in_every_other_process() {
     let program = build("stacks.c");
     let mut digests = Vec::new();

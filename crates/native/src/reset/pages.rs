@@ -8,6 +8,7 @@
 //!
 //! Pages that did not exist when the snapshot was taken are filled with zeros: that is what they were.
 
+use crate::maps::{self, Mapping, Missing};
 use crate::sys::{self, nr};
 use core::ops::Range;
 
@@ -157,28 +158,12 @@ impl Pages {
     }
 
     fn read_maps(&self) -> Result<usize, &'static [u8]> {
-        const FAILED: &[u8] = b"/proc/self/maps cannot be read";
-        // SAFETY: a path that ends with a zero; the buffer is ours.
-        unsafe {
-            let fd = sys::call3(nr::OPEN, c"/proc/self/maps".as_ptr() as usize, 0, 0);
-            if fd < 0 {
-                return Err(FAILED);
-            }
-            let mut length = 0;
-            let result = loop {
-                let to = self.room.text.add(length) as usize;
-                match sys::call3(nr::READ, fd as usize, to, self.room.text_max - length) {
-                    0 => break Ok(length),
-                    read @ 1.. => length += read as usize,
-                    _ => break Err(FAILED),
-                }
-                if length == self.room.text_max {
-                    break Err(b"the program has too many mappings");
-                }
-            };
-            sys::call3(nr::CLOSE, fd as usize, 0, 0);
-            result
-        }
+        // SAFETY: the buffer is ours.
+        let text = unsafe { core::slice::from_raw_parts_mut(self.room.text, self.room.text_max) };
+        maps::read(text).map_err(|missing| match missing {
+            Missing::Unreadable => &b"/proc/self/maps cannot be read"[..],
+            Missing::TooLong => b"the program has too many mappings",
+        })
     }
 
     /// Has writes noted there. False if that cannot be.
@@ -395,49 +380,5 @@ impl Pages {
         });
         assert!(done.is_ok(), "raddle bug: pages can no longer be listed");
         found
-    }
-}
-
-/// A line of `/proc/self/maps`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Mapping {
-    start: usize,
-    end: usize,
-    /// Writes are possible, and nobody else sees them.
-    writable: bool,
-    of_file: bool,
-}
-
-impl Mapping {
-    fn parse(line: &[u8]) -> Option<Mapping> {
-        let mut words = line.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
-        let (range, mode) = (words.next()?, words.next()?);
-        let inode = words.nth(2)?;
-        let dash = range.iter().position(|&byte| byte == b'-')?;
-        let (start, end) = (hexadecimal(&range[..dash])?, hexadecimal(&range[dash + 1..])?);
-        let writable = mode.get(1) == Some(&b'w') && mode.get(3) == Some(&b'p');
-        Some(Mapping { start, end, writable, of_file: inode != b"0" })
-    }
-}
-
-fn hexadecimal(text: &[u8]) -> Option<usize> {
-    text.iter().try_fold(0, |value, &digit| Some(value << 4 | (digit as char).to_digit(16)? as usize))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn mappings_are_read() {
-        let line = b"7f0a2c000000-7f0a2c021000 rw-p 00001000 fd:00 12345   /usr/lib/libc.so.6";
-        let mapping =
-            Mapping { start: 0x7f0a_2c00_0000, end: 0x7f0a_2c02_1000, writable: true, of_file: true };
-        assert_eq!(Mapping::parse(line), Some(mapping));
-        let shared = b"7f0a2c000000-7f0a2c021000 rw-s 00000000 00:01 7 /dev/zero (deleted)";
-        assert!(!Mapping::parse(shared).unwrap().writable);
-        let stack = b"7ffc1000-7ffc2000 rw-p 00000000 00:00 0                          [stack]";
-        assert!(!Mapping::parse(stack).unwrap().of_file);
-        assert_eq!(Mapping::parse(b""), None);
     }
 }

@@ -28,6 +28,10 @@ const RUNS_MIN: u64 = 32;
 /// So many of them are watched for the code that they need: which that is hangs on their choices.
 const WATCHED: u32 = 4;
 
+/// So many after them tell which pages they write to, if so many or more are left.
+const ASKED: u32 = 3;
+const ASKED_FROM: u64 = 200;
+
 /// Runs cannot begin late: they all come to their first choice in the same way.
 static REFUSED: AtomicBool = AtomicBool::new(false);
 
@@ -154,10 +158,16 @@ fn stay(Invitation { flags, last, seed }: Invitation, marks: Marks, shared: &Sha
     shared.alone.store(1, Ordering::Relaxed);
     outbox.put(0, reply::MOVED, &[], 0, number);
     let mut to_watch = if warm::watches_late(shared) { WATCHED } else { 0 };
+    let asks = flags & CHECKPOINTS_ALWAYS != 0 || last - number >= ASKED_FROM;
+    let asks = asks && shared.written().begin(shared.spare_room());
+    let mut to_ask = if asks { ASKED } else { 0 };
     while number < last && !has_mail(socket) {
         shared.begin_run();
         marks.rewind(true);
-        let watched = to_watch > 0 && !copies::is_close(number);
+        let is_usual = !copies::is_close(number);
+        let watched = to_watch > 0 && is_usual;
+        let asked = to_watch == 0 && to_ask > 0 && is_usual;
+        shared.asks.store(u32::from(asked), Ordering::Relaxed);
         let Some(child) = copies::awaited_copy(&mut outbox, &shared.copy) else {
             processor::begin_here();
             // SAFETY: a descriptor of ours, which the one who stays needs, and a run does not.
@@ -173,12 +183,19 @@ fn stay(Invitation { flags, last, seed }: Invitation, marks: Marks, shared: &Sha
             to_watch -= 1;
             warm::again(shared);
         }
+        if asked {
+            to_ask -= 1;
+        }
         copies::end_group(child, shared);
         let hangs = shared.hung.swap(0, Ordering::Relaxed) != 0;
         let status = copies::checked(flags, status, shared);
         copies::tell(number, status, hangs, shared, &mut outbox);
         number += 1;
         shared.run.store(number, Ordering::Release);
+        if asked && to_ask == 0 {
+            // Where that cannot be, copies only take longer.
+            shared.written().register(shared.spare_room());
+        }
     }
     shared.done.store(1, Ordering::Release);
     sys::exit(0)

@@ -2,13 +2,17 @@
 
 use super::left::{self, LEFT_MAX, Left};
 use super::when::When;
+use crate::arena;
+use crate::code::PAGE;
 use crate::sys;
 use crate::warm::{self, Visited};
+use crate::written::Written;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use raddle_model::{SiteId, TaskId};
 
-/// What a run shares with the server. The report follows it, mostly in the same page: a copy pays for each.
+/// What a run shares with the server. A short report follows it in the same page: a copy pays for each. Those that are longer
+/// have room before it.
 #[repr(C, align(64))]
 pub(crate) struct Shared {
     /// Grows with every operation.
@@ -69,10 +73,25 @@ pub(crate) struct Shared {
     /// The copy that another waits for which makes them (see `late`), and whether it was ended because it hung.
     pub(super) copy: AtomicU32,
     pub(super) hung: AtomicU32,
+    /// Whether a copy is to tell which pages it has written.
+    pub(super) asks: AtomicU32,
     when: UnsafeCell<When>,
     /// Bytes that wait to be sent: they must not be lost with the process that has put them there.
     pub(super) kept: AtomicU64,
 }
+
+/// What any bytes are a value of.
+///
+/// # Safety
+/// It must be so.
+pub(super) unsafe trait Plain {}
+
+// SAFETY: bytes and numbers.
+unsafe impl Plain for u8 {}
+// SAFETY: likewise.
+unsafe impl Plain for u64 {}
+// SAFETY: likewise.
+unsafe impl Plain for [usize; 2] {}
 
 /// What a report says, in short.
 #[derive(Clone, Copy, Debug)]
@@ -84,17 +103,24 @@ pub(crate) struct Gist {
     pub(crate) steps: u64,
 }
 
-/// Room for reports: a report of a million events has about ten megabytes.
+/// Room for long reports: a report of a million events has about ten megabytes.
 const ROOM: usize = 1 << 28;
 /// Room after that for what waits to be sent.
 pub(super) const KEPT_MAX: usize = 1 << 16;
+/// What else there is, before the head. That comes last, and begins a page.
+const BEFORE: usize =
+    (ROOM + KEPT_MAX + size_of::<[Visited; 2]>() + size_of::<Written>()).next_multiple_of(PAGE);
+/// Room for a short report.
+const SHORT_MAX: usize = PAGE - size_of::<Shared>();
 
 static SHARED: AtomicPtr<Shared> = AtomicPtr::new(core::ptr::null_mut());
 
 /// Makes the memory. False if there is none.
 pub(super) fn prepare() -> bool {
-    let size = size_of::<Shared>() + ROOM + KEPT_MAX + size_of::<[Visited; 2]>();
-    let shared: *mut Shared = sys::map(size, true).cast();
+    const SIZE: usize = BEFORE + PAGE;
+    // The head lies beside what every run writes to, if there is nothing else.
+    let memory = sys::map_near(arena::BASE - SIZE, SIZE, true);
+    let shared: *mut Shared = if memory.is_null() { memory } else { memory.wrapping_add(BEFORE) }.cast();
     if !shared.is_null() {
         // SAFETY: fresh memory, and large enough.
         unsafe { (&raw mut (*shared).when).write(UnsafeCell::new(When::new(left::TAKE_NS))) };
@@ -189,7 +215,7 @@ impl Shared {
         let fits = plan.len() <= ROOM;
         if fits {
             // SAFETY: the room is large enough, and nobody else writes to it.
-            unsafe { core::ptr::copy_nonoverlapping(plan.as_ptr(), self.room(), plan.len()) };
+            unsafe { core::ptr::copy_nonoverlapping(plan.as_ptr(), self.room(plan.len()), plan.len()) };
             self.mail.store(plan.len() as u64, Ordering::Release);
         }
         fits
@@ -199,7 +225,7 @@ impl Shared {
     pub(super) fn mail(&self) -> &[u8] {
         let length = self.mail.load(Ordering::Acquire) as usize;
         // SAFETY: so much was written.
-        unsafe { core::slice::from_raw_parts(self.room(), length) }
+        unsafe { core::slice::from_raw_parts(self.room(length), length) }
     }
 
     /// The next checkpoint of a run of a search is taken then, or none; and one before the first choice.
@@ -221,6 +247,7 @@ impl Shared {
     /// A run begins, or goes on: there is no report yet, and all that was to be said before is said or kept.
     pub(super) fn begin_run(&self) {
         self.length.store(0, Ordering::Relaxed);
+        self.asks.store(0, Ordering::Relaxed);
         self.talks.store(0, Ordering::Release);
     }
 
@@ -242,7 +269,7 @@ impl Shared {
             steps: self.steps.load(Ordering::Relaxed),
         };
         // SAFETY: whoever wrote it has said so last, and writes no more.
-        (length > 0).then(|| (unsafe { core::slice::from_raw_parts(self.room(), length) }, gist))
+        (length > 0).then(|| (unsafe { core::slice::from_raw_parts(self.room(length), length) }, gist))
     }
 
     /// Adds to what waits to be sent. Whoever is killed in between has added nothing.
@@ -285,18 +312,46 @@ impl Shared {
 
     fn kept_room(&self) -> *mut u8 {
         // SAFETY: within the mapping.
-        unsafe { self.room().add(ROOM) }
+        unsafe { self.start().add(ROOM) }
     }
 
     /// Which pages of code a copy has come to that was watched: one from before main, and one that was made late.
     pub(crate) fn visited(&self) -> &[Visited; 2] {
-        // SAFETY: it comes last in the mapping, which is aligned there, and is valid as zeros.
+        // SAFETY: it comes next in the mapping, which is aligned there, and is valid as zeros.
         unsafe { &*self.kept_room().add(KEPT_MAX).cast::<[Visited; 2]>() }
     }
 
-    fn room(&self) -> *mut u8 {
-        // SAFETY: the room follows the head in the same mapping.
+    /// Which pages copies have written that were made late.
+    pub(super) fn written(&self) -> &Written {
+        // SAFETY: it comes after that in the mapping, which is aligned there, and is valid as zeros.
+        unsafe { &*(&raw const *self.visited()).add(1).cast::<Written>() }
+    }
+
+    /// The room for long reports, as that for something else while there is none.
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "it lies in memory that processes share, of which one is at work"
+    )]
+    pub(super) fn spare_room<T: Plain>(&self) -> &mut [T] {
+        const SPARE: usize = 1 << 16;
+        // SAFETY: it is large enough, begins with a page, and any bytes are such values; of the processes that share it one is
+        // at work.
+        unsafe { core::slice::from_raw_parts_mut(self.start().cast::<T>(), SPARE / size_of::<T>()) }
+    }
+
+    /// The room for so many bytes.
+    fn room(&self, bytes: usize) -> *mut u8 {
+        if bytes > SHORT_MAX {
+            return self.start();
+        }
+        // SAFETY: the rest of the page that begins with the head.
         unsafe { (&raw const *self).add(1).cast::<u8>().cast_mut() }
+    }
+
+    /// Where the mapping begins.
+    fn start(&self) -> *mut u8 {
+        // SAFETY: the head comes after so many bytes of the same mapping.
+        unsafe { (&raw const *self).cast::<u8>().sub(BEFORE).cast_mut() }
     }
 }
 
@@ -304,9 +359,12 @@ impl Shared {
 pub(crate) fn publish(report: &[u8], gist: Gist) {
     let Some(shared) = get() else { return };
     warm::tell(shared);
+    if shared.asks.load(Ordering::Relaxed) != 0 {
+        shared.written().tell(shared.spare_room());
+    }
     if report.len() <= ROOM {
         // SAFETY: the room is this process's alone, and large enough.
-        unsafe { core::ptr::copy_nonoverlapping(report.as_ptr(), shared.room(), report.len()) };
+        unsafe { core::ptr::copy_nonoverlapping(report.as_ptr(), shared.room(report.len()), report.len()) };
         shared.urgent.store(u32::from(gist.urgent), Ordering::Relaxed);
         shared.way.store(gist.way, Ordering::Relaxed);
         shared.steps.store(gist.steps, Ordering::Relaxed);
