@@ -567,9 +567,11 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[cold]
     fn misused(&mut self, event: Event) {
         let Event { task, op, .. } = event;
-        let noun = self.world.object(op.object).state.noun();
-        let message =
-            format!("{} does {:?} on a {noun} that it does not hold", self.world.path(task), op.kind);
+        let (path, noun) = (self.world.path(task), self.world.object(op.object).state.noun());
+        let message = match op.kind {
+            Kind::Wait => format!("{path} waits for a {noun} with a mutex that it does not hold"),
+            _ => format!("{path} unlocks a {noun} that it does not hold"),
+        };
         let (tasks, sites) = (alloc::vec![task], alloc::vec![op.site]);
         self.fail(Failure { kind: FailureKind::Misuse, message, tasks, sites });
     }

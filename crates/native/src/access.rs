@@ -20,6 +20,9 @@ pub(crate) const QUIET_MAX: u32 = 10_000;
 /// Of so many bytes of a block that is given back each word is told. A search holds that against every access to memory in any case.
 const FREED_MAX: usize = 4096;
 
+/// Of so many bytes that are unmapped it is looked at who has accessed them: a program may reserve much more than it uses.
+const UNMAPPED_MAX: usize = 64 << 20;
+
 /// A plain access of a size that is known to the compiler, about to happen.
 #[inline(always)]
 pub fn access_of<const SIZE: usize, const WRITE: bool>(address: usize, pc: usize) {
@@ -134,6 +137,16 @@ impl Run {
         self.engine.observe(|watch, world| watch.access(&access, world));
     }
 
+    /// The objects of one word or two, with the atomic that they are a part of. None if these are three.
+    fn one_or_two(&mut self, address: usize, last: usize, site: SiteId) -> Option<(ObjectId, ObjectId)> {
+        let object = self.word(address, site, State::Cell);
+        let around = self.objects.around(self.objects.mappings.home(address) / WORD);
+        match last / WORD == address / WORD {
+            true => Some((object, around.unwrap_or(ObjectId::NONE))),
+            false => around.is_none().then(|| (object, self.word(last, site, State::Cell))),
+        }
+    }
+
     /// Memory is given out anew: nothing that was there matters.
     pub fn forget(&mut self, start: usize, size: usize) {
         if self.several {
@@ -186,21 +199,16 @@ fn look_closely(address: usize, size: usize, write: bool, pc: usize) {
 fn arrive_at_memory(address: usize, size: usize, write: bool, site: SiteId, more: bool) {
     let (kind, wide) =
         if write { (Kind::CellWrite, Kind::WideWrite) } else { (Kind::CellRead, Kind::WideRead) };
-    let word = |at: usize| with(|run| run.word(at, site, State::Cell));
     let (first, last) = (address / WORD, (address + size.max(1) - 1) / WORD);
-    match last - first {
-        0 if !more => {
-            arrive(Op::new(kind, word(address), site));
-        }
-        1 if !more => {
-            let first = word(address);
-            arrive(Op::new(kind, first, site).second(word(last * WORD)));
-        }
-        _ => {
-            arrive(Op::new(wide, ObjectId::NONE, site));
-            words_follow(address, size, kind, site);
-        }
+    if last - first <= 1
+        && !more
+        && let Some((object, other)) = with(|run| run.one_or_two(address, last * WORD, site))
+    {
+        arrive(Op::new(kind, object, site).second(other));
+        return;
     }
+    arrive(Op::new(wide, ObjectId::NONE, site));
+    words_follow(address, size, kind, site);
 }
 
 fn words_follow(address: usize, size: usize, kind: Kind, site: SiteId) {
@@ -228,13 +236,7 @@ pub fn freed(start: usize, pc: usize) -> Vec<usize> {
     // Libc's own blocks are nobody else's, and it may hold a lock of its own.
     let point = with(|run| run.several && run.is_point(site) && !run.modules.is_libc(pc));
     if let Some(size) = with(|run| run.blocks.size(start)).filter(|_| point) {
-        arrive(Op::new(Kind::Free, ObjectId::NONE, site));
-        words_follow(start, size.min(FREED_MAX), Kind::CellWrite, site);
-        with(|run| {
-            for lock in run.objects.sync_in(start, size) {
-                run.engine.perform(run.running, Op::new(Kind::Free, lock, site));
-            }
-        });
+        arrive_at_end(start, size, site);
     }
     let deed = deed(site);
     let freed = with(|run| {
@@ -252,6 +254,37 @@ pub fn freed(start: usize, pc: usize) -> Vec<usize> {
         Freed::Foreign => vec![start],
         Freed::Wrong(fault) => misused_memory(fault, deed),
     }
+}
+
+/// All of it and the locks in it are written.
+fn arrive_at_end(start: usize, size: usize, site: SiteId) {
+    arrive(Op::new(Kind::Free, ObjectId::NONE, site));
+    words_follow(start, size.min(FREED_MAX), Kind::CellWrite, site);
+    with(|run| {
+        for lock in run.objects.sync_in(start, size) {
+            run.engine.perform(run.running, Op::new(Kind::Free, lock, site));
+        }
+    });
+}
+
+/// The program is about to unmap memory: that is to give it back. What is shared lies elsewhere, too, and stays.
+pub fn unmapping(start: usize, size: usize, pc: usize) {
+    let (site, concerns) = with(|run| {
+        let site = run.site(pc);
+        (site, run.several && !run.modules.is_libc(pc) && !run.objects.mappings.meets(start, start + size))
+    });
+    if !concerns {
+        return;
+    }
+    let point = with(|run| run.is_point(site));
+    if point {
+        arrive_at_end(start, size, site);
+    }
+    if with(|run| run.calls.wanted) {
+        calls::access(site);
+    }
+    let write = How { write: true, atomic: false };
+    with(|run| run.note(start, size.min(UNMAPPED_MAX), write, site, point));
 }
 
 /// What the running task does to a block, from here.

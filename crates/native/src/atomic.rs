@@ -6,7 +6,6 @@ use crate::access::check_memory;
 use crate::run::{self, Run, Way, arrive, with, with_active};
 use crate::sent;
 use crate::shadow::{Access, How};
-use raddle_model::objects::State;
 use raddle_model::{Kind, Op, Order, Plain, Touch};
 
 /// An atomic access.
@@ -24,7 +23,7 @@ impl Atomic {
     /// It is about to happen: when the way has been gone. One that may fail begins by [`Atomic::begin_exchange`].
     #[inline(always)]
     pub fn begin(self, kind: Kind, order: Order) -> Way {
-        begin(kind, self.address, order, self.pc)
+        begin(kind, self.address, self.size, order, self.pc)
     }
 
     /// The same for one that may fail.
@@ -57,20 +56,21 @@ impl Atomic {
 // What is known to the compiler where these are called travels in registers.
 
 #[inline(never)]
-fn begin(kind: Kind, address: usize, order: Order, pc: usize) -> Way {
+fn begin(kind: Kind, address: usize, size: usize, order: Order, pc: usize) -> Way {
     let touch = if kind == Kind::Load { Touch::Read } else { Touch::Write };
-    let (plain, tossed) = with_active(|run| {
+    let (plain, other, tossed) = with_active(|run| {
         let site = run.site(pc);
-        let object = run.word(address, site, State::Atomic);
+        let (object, other) = run.atomic(address, size, site);
         let plain = Plain { kind, touch, order, object, site };
-        (plain, run.toss(plain).map(|next| run.hand_over(next)))
+        let tossed = if other.is_some() { None } else { run.toss(plain) };
+        (plain, other, tossed.map(|next| run.hand_over(next)))
     });
     match tossed {
         Some(Some(way)) => way,
         Some(None) => crate::end::over(),
         None => {
             let Plain { kind, order, object, site, .. } = plain;
-            arrive(Op::new(kind, object, site).order(order));
+            arrive(Op::new(kind, object, site).order(order).second(other));
             Way::NOWHERE
         }
     }
@@ -98,7 +98,7 @@ fn done(address: usize, size: usize, pc: usize, write: bool, in_vain: bool) {
             run.note(address, size, How { write, atomic: true }, site, false);
         }
         if in_vain {
-            let object = run.word(address, site, State::Atomic);
+            let (object, _) = run.atomic(address, size, site);
             run.engine.unchanged(object);
         }
     });

@@ -5,7 +5,6 @@
 
 use crate::run::{arrive, with};
 use alloc::vec::Vec;
-use raddle_model::objects::State;
 use raddle_model::{Kind, Op, Order, Outcome, TaskId};
 
 /// Who waits at which address.
@@ -21,13 +20,17 @@ pub const ANY: u32 = u32::MAX;
 const AGAIN: isize = -11;
 const TIMED_OUT: isize = -110;
 
+/// Bytes of what is waited for.
+const WORD: usize = 4;
+
 /// Waits while the word is `expected`. Limit in nanoseconds.
 pub fn wait(address: usize, expected: u32, bits: u32, limit: Option<u64>, pc: usize) -> isize {
-    let (word, site, me) = with(|run| {
+    let (look, site, me) = with(|run| {
         let site = run.site(pc);
-        (run.word(address, site, State::Atomic), site, run.running)
+        let (word, other) = run.atomic(address, WORD, site);
+        (Op::new(Kind::Load, word, site).order(Order::SeqCst).second(other), site, run.running)
     });
-    arrive(Op::new(Kind::Load, word, site).order(Order::SeqCst));
+    arrive(look);
     // SAFETY: the program says that a word lies there.
     if unsafe { (address as *const u32).read_volatile() } != expected {
         return AGAIN;
@@ -40,7 +43,7 @@ pub fn wait(address: usize, expected: u32, bits: u32, limit: Option<u64>, pc: us
         return 0;
     }
     // Whether somebody who wakes still finds it waiting is a matter of order, like whether it finds the word as expected.
-    arrive(Op::new(Kind::Load, word, site).order(Order::SeqCst));
+    arrive(look);
     let waits = with(|run| {
         let waiting = &mut run.futexes.waiting;
         let before = waiting.len();
@@ -57,13 +60,13 @@ pub fn wait(address: usize, expected: u32, bits: u32, limit: Option<u64>, pc: us
 
 /// Wakes up to `count` of those who wait for one of the bits. Says how many.
 pub fn wake(address: usize, count: u32, bits: u32, pc: usize) -> isize {
-    let (word, site, me) = with(|run| {
+    let ((word, other), site, me) = with(|run| {
         let site = run.site(pc);
-        (run.word(address, site, State::Atomic), site, run.running)
+        (run.atomic(address, WORD, site), site, run.running)
     });
     // Whoever is about to look at the word can tell whether it comes before this. It is no store: what others have
     // released there can still be acquired.
-    arrive(Op::new(Kind::Rmw, word, site).order(Order::Relaxed));
+    arrive(Op::new(Kind::Rmw, word, site).order(Order::Relaxed).second(other));
     with(|run| run.engine.unchanged(word));
     let mut woken = 0;
     while woken < count {

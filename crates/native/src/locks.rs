@@ -6,6 +6,7 @@ use crate::access::check_memory;
 use crate::cancel;
 use crate::run::{Run, Way, arrive, with, with_active};
 use crate::sent;
+use alloc::{format, vec};
 use raddle_model::objects::State;
 use raddle_model::objects::barrier::Barrier;
 use raddle_model::objects::condvar::Condvar;
@@ -13,7 +14,7 @@ use raddle_model::objects::mutex::Mutex;
 use raddle_model::objects::once::Once;
 use raddle_model::objects::rwlock::RwLock;
 use raddle_model::objects::semaphore::Semaphore;
-use raddle_model::{Kind, Mode, ObjectId, Op, Order, Outcome, Plain, SiteId, Touch};
+use raddle_model::{Failure, FailureKind, Kind, Mode, ObjectId, Op, Order, Outcome, Plain, SiteId, Touch};
 
 /// Error numbers.
 pub mod error {
@@ -241,10 +242,27 @@ pub fn unlock(address: usize, pc: usize) -> i32 {
     if !held && (mutex_kind(address) == ERROR_CHECKING || is_robust(address)) {
         return error::PERMISSION;
     }
+    if !held && with(|run| run.engine.world().object(object).version == 0) {
+        never_locked(site);
+    }
     if is_robust(address) {
         with(|run| run.gives_robust(object));
     }
     code(arrive(Op::new(Kind::Unlock, object, site)))
+}
+
+/// There is no such mutex, or no longer: whoever has locked it has lost it.
+#[cold]
+fn never_locked(site: SiteId) -> ! {
+    with(|run| {
+        let path = run.engine.world().path(run.running);
+        let message = format!(
+            "{path} unlocks a mutex that it does not hold: nobody has locked it, or it was destroyed in the meantime"
+        );
+        let (tasks, sites) = (vec![run.running], vec![site]);
+        run.engine.fail(Failure { kind: FailureKind::Misuse, message, tasks, sites });
+    });
+    crate::failing::stop()
 }
 
 /// A spinning lock is a mutex that has no kind.

@@ -94,6 +94,11 @@ impl Mappings {
         address.wrapping_sub(self.low) < self.extent
     }
 
+    /// Whether any of these bytes has another home.
+    pub fn meets(&self, start: usize, end: usize) -> bool {
+        self.all.iter().any(|mapping| mapping.start < end && start < mapping.end)
+    }
+
     /// Whether nothing has another home.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()

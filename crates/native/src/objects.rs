@@ -5,11 +5,15 @@
 //! each of them an object: an access to more has an object for each. So accesses to neighbouring variables do
 //! not conflict, and an operation on eight bytes needs no more than its two extents. What lies at several addresses
 //! is looked up by its home.
+//!
+//! An atomic of more than a word is its first word, since nearly always nobody has anything to do with a part of it alone.
+//! Where somebody has, whoever comes to the second of two that overlap has the other as another extent.
 
 use crate::mappings::Mappings;
 use alloc::vec::Vec;
 use core::hash::{BuildHasherDefault, Hasher};
 use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 use raddle_model::ObjectId;
 
 /// Mixes one word: addresses need no more.
@@ -51,7 +55,16 @@ pub struct Objects {
     near: [(usize, ObjectId); NEAR],
     // The same for synchronization objects, which lie further apart.
     near_sync: [(usize, ObjectId); NEAR],
+    // How many words atomics of several have, by their first.
+    wide: ByAddress<usize>,
+    // The first words of those that were looked up lately.
+    near_wide: [(usize, ObjectId); NEAR],
+    // Whether a part of one is an object, too.
+    mixed: bool,
 }
+
+/// Most words of an atomic.
+const WIDE_MAX: usize = 4;
 
 /// Bytes of the smallest of them, nearly always.
 const SYNC: usize = 16;
@@ -70,6 +83,9 @@ impl Default for Objects {
             words: ByAddress::default(),
             near: [NOWHERE; NEAR],
             near_sync: [NOWHERE; NEAR],
+            wide: ByAddress::default(),
+            near_wide: [NOWHERE; NEAR],
+            mixed: false,
         }
     }
 }
@@ -122,9 +138,66 @@ impl Objects {
     #[inline(never)]
     fn far_word(&mut self, word: usize, make: impl FnOnce() -> ObjectId) -> ObjectId {
         let home = self.mappings.home(word * WORD) / WORD;
-        let object = *self.words.entry(home).or_insert_with(make);
+        let object = match self.words.entry(home) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(place) => {
+                let object = *place.insert(make());
+                self.mixed |= self.around(home).is_some();
+                object
+            }
+        };
         self.near[word % NEAR] = (word, object);
         object
+    }
+
+    /// The object of an atomic; and another that it overlaps with, if there is one.
+    #[inline(always)]
+    pub fn atomic(
+        &mut self,
+        address: usize,
+        size: usize,
+        make: impl FnOnce() -> ObjectId,
+    ) -> (ObjectId, ObjectId) {
+        let word = address / WORD;
+        let (near, object) =
+            if size > WORD { self.near_wide[word / 2 % NEAR] } else { self.near[word % NEAR] };
+        let simple = near == word && !self.mixed;
+        if simple { (object, ObjectId::NONE) } else { self.far_atomic(word, size, make) }
+    }
+
+    #[inline(never)]
+    fn far_atomic(
+        &mut self,
+        word: usize,
+        size: usize,
+        make: impl FnOnce() -> ObjectId,
+    ) -> (ObjectId, ObjectId) {
+        let object = self.word(word * WORD, make);
+        let (home, words) = (self.mappings.home(word * WORD) / WORD, size.div_ceil(WORD));
+        if words > 1 {
+            let known = self.wide.entry(home).or_default();
+            *known = words.max(*known);
+            self.near_wide[word / 2 % NEAR] = (word, object);
+            self.mixed |= self.within(home, words).is_some();
+        }
+        let other = self.mixed.then(|| self.around(home).or_else(|| self.within(home, words))).flatten();
+        (object, other.unwrap_or(ObjectId::NONE))
+    }
+
+    /// The atomic that a word is a part of without being its first.
+    pub fn around(&self, home: usize) -> Option<ObjectId> {
+        if self.wide.is_empty() {
+            return None;
+        }
+        let reaches = |&before: &usize| self.wide.get(&(home - before)).is_some_and(|&words| words > before);
+        let before = (1..WIDE_MAX.min(home)).find(reaches)?;
+        self.words.get(&(home - before)).copied()
+    }
+
+    /// What lies behind the first of these words, its second half first.
+    fn within(&self, home: usize, words: usize) -> Option<ObjectId> {
+        let halves = [words / 2, 1, 3].into_iter().filter(|&at| at > 0 && at < words);
+        halves.into_iter().find_map(|at| self.words.get(&(home + at)).copied())
     }
 
     /// The synchronization objects in these bytes, in the order in which they lie there.
@@ -152,11 +225,13 @@ impl Objects {
     pub fn clear(&mut self) {
         self.sync.clear();
         self.words.clear();
+        self.wide.clear();
+        self.mixed = false;
         self.forget_near();
     }
 
     fn forget_near(&mut self) {
-        (self.near, self.near_sync) = ([NOWHERE; NEAR], [NOWHERE; NEAR]);
+        (self.near, self.near_sync, self.near_wide) = ([NOWHERE; NEAR], [NOWHERE; NEAR], [NOWHERE; NEAR]);
     }
 
     /// The memory is another's from now on: what lay there has nothing to do with what will.
@@ -165,12 +240,58 @@ impl Objects {
         self.forget_near();
         if self.words.len() + self.sync.len() < size / WORD {
             self.words.retain(|&word, _| word * WORD + WORD <= start || word * WORD >= end);
+            self.wide.retain(|&word, _| word * WORD + WORD <= start || word * WORD >= end);
             self.sync.retain(|&at, _| at < start || at >= end);
         } else {
             for word in start / WORD..end.div_ceil(WORD) {
                 self.words.remove(&word);
+                self.wide.remove(&word);
                 self.sync.remove(&(word * WORD));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NONE: ObjectId = ObjectId::NONE;
+
+    /// Comes to atomics of these sizes at these addresses, one after the other.
+    fn met(atomics: &[(usize, usize)]) -> Vec<(ObjectId, ObjectId)> {
+        let (mut objects, mut next) = (Objects::default(), 0);
+        let mut look = |&(address, size): &(usize, usize)| {
+            objects.atomic(address, size, || {
+                next += 1;
+                ObjectId(next)
+            })
+        };
+        atomics.iter().map(&mut look).collect()
+    }
+
+    #[test]
+    fn who_comes_second_to_a_part_has_both() {
+        let [a, b] = [ObjectId(1), ObjectId(2)];
+        assert_eq!(met(&[(0x100, 8), (0x104, 4)]), [(a, NONE), (b, a)]);
+        assert_eq!(met(&[(0x104, 4), (0x100, 8)]), [(a, NONE), (b, a)]);
+        assert_eq!(met(&[(0x108, 8), (0x100, 16)]), [(a, NONE), (b, a)]);
+        assert_eq!(met(&[(0x100, 16), (0x108, 8), (0x100, 16)]), [(a, NONE), (b, a), (a, b)]);
+        assert_eq!(met(&[(0x100, 16), (0x10c, 4)]), [(a, NONE), (b, a)]);
+    }
+
+    #[test]
+    fn neighbours_have_nothing_to_do_with_each_other() {
+        let alone = |atomics: &[(usize, usize)]| met(atomics).iter().all(|(_, other)| *other == NONE);
+        assert!(alone(&[(0x100, 8), (0x108, 8), (0xfc, 4), (0x100, 8), (0x100, 4)]));
+        assert!(alone(&[(0x100, 4), (0x104, 4), (0x102, 2)]));
+    }
+
+    #[test]
+    fn what_is_forgotten_overlaps_with_nothing() {
+        let mut objects = Objects::default();
+        objects.atomic(0x100, 8, || ObjectId(1));
+        objects.forget(0x100, 8);
+        assert_eq!(objects.atomic(0x104, 4, || ObjectId(2)), (ObjectId(2), NONE));
     }
 }

@@ -1,6 +1,7 @@
 //! Memory that the program maps: it is new, and may be the same as at another address.
 
 use core::ffi::c_int;
+use raddle_native::access;
 use raddle_native::mappings::{self, Source};
 use raddle_native::run::active;
 use raddle_native::sys;
@@ -64,18 +65,22 @@ pub unsafe extern "C" fn mmap64(
     unsafe { mmap(wish, size, protection, flags, fd, offset) }
 }
 
-/// `munmap`, likewise.
-///
-/// # Safety
-/// As libc's.
-#[cfg_attr(panic = "abort", unsafe(no_mangle))]
-pub unsafe extern "C" fn munmap(start: usize, size: usize) -> c_int {
+/// `munmap`, likewise; and whoever still uses what is unmapped races with it.
+unsafe extern "C" fn unmap(start: usize, size: usize, pc: usize) -> c_int {
+    // What the kernel refuses is nothing.
+    if active() && start.is_multiple_of(PAGE) && (1..isize::MAX as usize).contains(&size) {
+        access::unmapping(start, pages(size), pc);
+    }
     // SAFETY: as above.
     let result = unsafe { real!(munmap(usize, usize) -> c_int)(start, size) };
     if result == 0 && active() {
         mappings::unmapped(start, pages(size));
     }
     result
+}
+
+hook! {
+    munmap rdx => unmap;
 }
 
 /// `mremap`, likewise. With the old size 0 the memory stays where it is as well.

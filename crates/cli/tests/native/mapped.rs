@@ -71,3 +71,18 @@ fn memory_that_is_mapped_anew_has_no_past() {
         assert_eq!(ended.code, Some(0), "{isolation}: {}", ended.stdout);
     }
 }
+
+#[test]
+fn memory_that_is_unmapped_has_its_place_in_every_order() {
+    for strategy in ["random", "dfs", "dpor", "odpor"] {
+        let options = ["--strategy", strategy, "--runs", "500", "--stop-after", "0"];
+        let (early, _out) = run_with(&build("unmapped.c"), &options, &["early"]);
+        let mut kinds = early.kinds();
+        kinds.sort_unstable();
+        assert_eq!(kinds, ["crash", "race"], "{strategy}: {}", early.stdout);
+        for how in ["joined", "elsewhere"] {
+            let (fine, _out) = run_with(&build("unmapped.c"), &options, &[how]);
+            assert_eq!(fine.code, Some(0), "{strategy} {how}: {}", fine.stdout);
+        }
+    }
+}

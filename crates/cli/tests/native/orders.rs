@@ -45,6 +45,10 @@ const PROGRAMS: &[(&str, Option<&str>)] = &[
     ("random_numbers", Some(PROCESS)),
     ("thread_name", Some(PROCESS)),
     ("process_copy", Some(PROCESS)),
+    ("atomic_half", None),
+    ("atomic_whole", None),
+    ("atomic_version", None),
+    ("futex_half", None),
     ("nothing_hidden", None),
 ];
 

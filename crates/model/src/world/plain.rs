@@ -76,6 +76,9 @@ impl World {
             Touch::Take => {
                 matches!(&self.object(plain.object).state, State::Mutex(mutex) if mutex.available(task))
             }
+            Touch::Give => {
+                matches!(&self.object(plain.object).state, State::Mutex(mutex) if mutex.owner == Some(task))
+            }
             Touch::Join => has_exited(self.object(plain.object)),
             _ => true,
         }

@@ -480,6 +480,65 @@ static int process_copy(void) {
     return WEXITSTATUS(status);
 }
 
+/* A part of an atomic is an atomic, too. */
+static union {
+    _Atomic uint64_t all;
+    _Atomic uint32_t parts[2];
+} halves;
+static void *stores_all(void *unused) {
+    atomic_store(&halves.all, 1ull << 32);
+    return unused;
+}
+static int atomic_half(void) {
+    begin(1, stores_all);
+    int found = atomic_load(&halves.parts[1]);
+    end(1);
+    return found;
+}
+static void *stores_half(void *unused) {
+    atomic_store(&halves.parts[1], 1);
+    return unused;
+}
+static int atomic_whole(void) {
+    begin(1, stores_half);
+    int found = atomic_load(&halves.all) >> 32;
+    end(1);
+    return found;
+}
+
+/* A version beside a pointer: both are exchanged at once, and looked at one by one. */
+struct tagged {
+    uint64_t pointer, version;
+};
+static union {
+    _Atomic struct tagged both;
+    _Atomic uint64_t parts[2];
+} top;
+static void *exchanges(void *unused) {
+    struct tagged old = {0, 0}, new = {1, 1};
+    atomic_compare_exchange_strong(&top.both, &old, new);
+    return unused;
+}
+static int atomic_version(void) {
+    begin(1, exchanges);
+    int version = atomic_load(&top.parts[1]);
+    end(1);
+    return version;
+}
+
+/* Who waits for a half is woken by who has stored all of it, or comes too late to wait. */
+static void *waits_for_half(void *unused) {
+    got[0] = syscall(SYS_futex, &halves.parts[1], FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0) == -1;
+    return unused;
+}
+static int futex_half(void) {
+    begin(1, waits_for_half);
+    atomic_store(&halves.all, 1ull << 32);
+    syscall(SYS_futex, &halves.parts[1], FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    end(1);
+    return got[0];
+}
+
 static const struct {
     const char *name;
     int (*run)(void);
@@ -491,6 +550,7 @@ static const struct {
     PROGRAM(join_try),       PROGRAM(file_names),      PROGRAM(file_position),    PROGRAM(stream_order),   PROGRAM(file_numbers),
     PROGRAM(key_numbers),    PROGRAM(environment),     PROGRAM(random_numbers),   PROGRAM(thread_name),    PROGRAM(nothing_hidden),
     PROGRAM(pipe_several),   PROGRAM(pipe_three),      PROGRAM(group_both),       PROGRAM(process_copy),
+    PROGRAM(atomic_half),    PROGRAM(atomic_whole),    PROGRAM(atomic_version),   PROGRAM(futex_half),
 };
 
 int main(int count, char **arguments) {
