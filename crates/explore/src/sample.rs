@@ -6,10 +6,16 @@
 //! which that is learned ends there. `pct` learns how long runs are, `walks` who contends for what,
 //! `coverage` what was covered; they do so from recorded runs, one before each batch. Batches grow,
 //! so that learning happens early and costs little later.
+//!
+//! Where recorded runs differ in who contends for what, `walks` has two batches after each: one goes by all that
+//! the last one has shown, one by what they all have. The first finds more where a task takes many steps that others can
+//! come between; the second comes to more partial orders, since nobody waits for what may not come.
 
 use crate::explorer::{Batch, Explorer, plan_of_run};
 use crate::target::{Digest, Flow, Run};
-use raddle_model::{Plan, SiteId, Tail, Verdict};
+use raddle_model::plan::Weights;
+use raddle_model::{Plan, SiteId, Tail};
+use raddle_policy::common::Common;
 use raddle_policy::coverage::switches;
 use raddle_policy::{Strategy, weights};
 
@@ -38,6 +44,10 @@ pub struct Sample {
     grown: bool,
     // Most scheduling points of a recorded run.
     longest: u64,
+    // What all recorded runs have shown since points were added.
+    common: Common,
+    // The same of the last one, if that has shown more: the second half of what is sampled after it goes by this.
+    certain: Option<Weights>,
 }
 
 impl Sample {
@@ -45,7 +55,18 @@ impl Sample {
     /// The plan's prefix and tail do not matter.
     pub fn new(strategy: Strategy, plan: Plan) -> Sample {
         let plan = Plan { prefix: Default::default(), tail: strategy.tail(), ..plan };
-        Sample { strategy, plan, next: 0, size: 1, probe: true, stale: 0, grown: false, longest: 0 }
+        Sample {
+            strategy,
+            plan,
+            next: 0,
+            size: 1,
+            probe: true,
+            stale: 0,
+            grown: false,
+            longest: 0,
+            common: Common::default(),
+            certain: None,
+        }
     }
 
     /// The plan of the next batch, with everything that was learned.
@@ -76,12 +97,17 @@ impl Explorer for Sample {
             self.probe = self.strategy == Strategy::Coverage && self.stale < STALE_MAX;
             return Some(Batch::Record { plan: plan_of_run(&self.plan, self.next), run: self.next });
         }
-        self.probe = true;
         let runs = self.next..self.next + self.size;
-        // 1, 1, 2, 4, …
-        let most = if self.probes() { BATCH_MAX } else { LONG_BATCH_MAX };
-        self.size = if self.next == 0 { 1 } else { (self.size * 2).min(most) };
-        Some(Batch::Sample { plan: self.plan.clone(), runs })
+        let plan = self.plan.clone();
+        if let Some(certain) = self.certain.take() {
+            self.plan.tail = Tail::Walks(certain);
+        } else {
+            self.probe = true;
+            // 1, 1, 2, 4, …
+            let most = if self.probes() { BATCH_MAX } else { LONG_BATCH_MAX };
+            self.size = if self.next == 0 { 1 } else { (self.size * 2).min(most) };
+        }
+        Some(Batch::Sample { plan, runs })
     }
 
     fn learn(&mut self, digest: &Digest) -> Flow {
@@ -99,8 +125,14 @@ impl Explorer for Sample {
         if !self.plan.points.all_accesses {
             new |= self.add_points(digest.contested());
         }
-        self.grown |= new;
-        if new { Flow::Stop } else { Flow::Continue }
+        if new {
+            self.grown = true;
+            // What was learned is of other points.
+            self.certain = None;
+            self.probe = true;
+            return Flow::Stop;
+        }
+        Flow::Continue
     }
 
     fn learn_run(&mut self, plan: &Plan, run: &Run) {
@@ -116,13 +148,14 @@ impl Explorer for Sample {
             return;
         }
         let learned = weights::learn(&run.trace, &plan.points);
-        // A run that ended early knows too little; but more than nothing, and more than one with
-        // other points.
-        let whole = run.digest.verdict == Verdict::Finished;
         match &mut self.plan.tail {
-            Tail::Walks(weights) if whole || self.grown || weights.tasks.is_empty() => {
+            Tail::Walks(weights) => {
+                if core::mem::take(&mut self.grown) {
+                    self.common.clear();
+                }
+                let certain = self.common.keep(&learned);
+                self.certain = (certain != learned).then_some(certain);
                 *weights = learned;
-                self.grown = false;
             }
             Tail::Pct { length, .. } => {
                 self.longest = self.longest.max(learned.length);

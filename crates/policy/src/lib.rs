@@ -5,6 +5,7 @@
 
 extern crate alloc;
 
+pub mod common;
 mod contest;
 pub mod coverage;
 mod footprint;

@@ -26,7 +26,7 @@ pub struct Stepwise {
     choices: usize,
     // Who sleeps; none until the steps have been taken.
     asleep: Option<TaskSet>,
-    // The steps have been taken and nobody sleeps, so that whoever can go on does.
+    // Nobody sleeps, or will, once the steps have been taken, and the rest is not random: whoever can go on then does.
     quiet: bool,
     // Who goes on where a task cannot; the next in turn if there is none.
     dice: Option<Rng>,
@@ -39,6 +39,7 @@ impl Stepwise {
     /// turn, else any.
     pub fn new(plan: Steps, seed: u64) -> Stepwise {
         let (dice, rng) = (dice(seed), Rng::new(seed));
+        let quiet = is_quiet(&plan);
         Stepwise {
             plan,
             none: Some(Arc::default()),
@@ -46,7 +47,7 @@ impl Stepwise {
             before: 0,
             choices: 0,
             asleep: None,
-            quiet: false,
+            quiet,
             dice,
             rng,
         }
@@ -129,6 +130,11 @@ impl Stepwise {
     }
 }
 
+/// Whether nobody sleeps after the steps of a plan, and the rest is not random.
+fn is_quiet(plan: &Steps) -> bool {
+    plan.sleep.is_empty() && !plan.random
+}
+
 fn dice(seed: u64) -> Option<Rng> {
     (seed != 0).then(|| Rng::new(seed))
 }
@@ -147,7 +153,7 @@ impl Policy for Stepwise {
         let stays = match self.plan.steps.get(self.position + 1) {
             Some(step) => step.task == world.task(task).name,
             // Plain operations do not offer the processor.
-            None => self.asleep.as_ref().is_some_and(TaskSet::is_empty) && !self.plan.random,
+            None => self.quiet,
         };
         if stays {
             self.choices = 0;
@@ -245,6 +251,34 @@ impl Policy for Stepwise {
         (self.position, self.before) = (0, 0);
         self.choices = 0;
         self.asleep = None;
-        self.quiet = false;
+        // Known before the steps have been taken: the first point after them is like all others.
+        self.quiet = is_quiet(&self.plan);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether main goes on at the first point and at the one after that, if it was a step of the plan; asked in both ways.
+    fn stays(plan: &Steps) -> [bool; 2] {
+        let mut world = World::default();
+        world.begin(0);
+        let main = world.task(TaskId::MAIN).name;
+        let steps = [Step::default(), Step { task: main, choices: Vec::new() }];
+        let plan = Steps { steps: Arc::new(steps.to_vec()), ..plan.clone() };
+        let (mut one, mut other) = (Stepwise::new(plan.clone(), 0), Stepwise::new(Steps::default(), 0));
+        other.renew(&plan, 0);
+        let asked = [(); 2].map(|()| one.stays(TaskId::MAIN, &TaskSet::EMPTY, &world));
+        assert_eq!(asked, [(); 2].map(|()| other.stays_in_search(TaskId::MAIN, &world)));
+        asked
+    }
+
+    /// Nobody need be picked first where that is so; whom a sleeper or a toss keeps from going on is for `pick` to say.
+    #[test]
+    fn who_is_after_the_steps_goes_on_if_nobody_sleeps() {
+        assert_eq!(stays(&Steps::default()), [true, true]);
+        assert_eq!(stays(&Steps { sleep: Vec::from([7]), ..Steps::default() }), [true, false]);
+        assert_eq!(stays(&Steps { random: true, ..Steps::default() }), [true, false]);
     }
 }

@@ -79,6 +79,53 @@ fn walks_learn_who_contends() {
     assert_eq!(accesses, [1, 1], "x is contended, y is not");
 }
 
+/// The second task comes to y only if it finds that x was written: some runs have that, and some do not.
+#[test]
+fn walks_go_by_the_last_run_and_by_what_all_runs_have_shown() {
+    let first = vec![store(0, 1), store(1, 1)];
+    let second = vec![Load(0, 0), JumpUnless(0, 1, 4), store(1, 2), store(1, 3)];
+    let program = Program::flat(vec![Object::Atomic(0); 2], vec![first, second]);
+    let mut explorer = Sample::new(Strategy::Walks, Plan::new(3, Tail::Random));
+    let mut target = ToyTarget::new(program);
+    // For each recorded run: how many accesses its batches go by, and how long they are.
+    let mut learned: Vec<Vec<(usize, u64)>> = Vec::new();
+    let mut next = 0;
+    while next < 200 {
+        match explorer.next().expect("samplers do not end") {
+            Batch::Sample { plan, runs } => {
+                assert_eq!(runs.start, next, "no run is left out or done twice");
+                next = runs.end;
+                let Tail::Walks(weights) = &plan.tail else { panic!("walks stay walks") };
+                let accesses = weights.tasks.iter().map(|task| task.accesses.len()).sum();
+                learned.last_mut().expect("a run is recorded first").push((accesses, runs.end - runs.start));
+                let mut digest = target.run(&plan).unwrap().digest;
+                digest.run = runs.end - 1;
+                explorer.learn(&digest);
+            }
+            Batch::Record { plan, run } => {
+                assert_eq!(run, next);
+                next += 1;
+                let mut recorded = target.run(&plan).unwrap();
+                recorded.digest.run = run;
+                explorer.learn(&recorded.digest);
+                explorer.learn_run(&plan, &recorded);
+                learned.push(Vec::new());
+            }
+            Batch::Search(_) => panic!("samplers do not search"),
+        }
+    }
+    let (one, two): (Vec<_>, Vec<_>) = learned.into_iter().partition(|batches| batches.len() == 1);
+    // As long as all runs have shown the same, and where the last one has shown no more than all have.
+    let alone: Vec<usize> = one.iter().flatten().map(|&(accesses, _)| accesses).collect();
+    assert!(alone.is_sorted_by(|a, b| a >= b) && alone.last() == Some(&2), "{one:?}");
+    assert!(!two.is_empty(), "{one:?}");
+    for batches in two {
+        let [(last, size), (certain, as_many)] = batches[..] else { panic!("{batches:?}") };
+        assert_eq!(size, as_many);
+        assert_eq!((last, certain), (5, 2), "x twice, y three times");
+    }
+}
+
 #[test]
 fn coverage_accumulates() {
     let program = || {
