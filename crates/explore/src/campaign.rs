@@ -156,10 +156,19 @@ pub fn run_judged<T: Target + ?Sized, E: Explorer + ?Sized>(
                 campaign.examine(target, |_| plan.clone(), false, judge)?;
             }
             Batch::Search(search) => {
-                let Searched { search, runs, over, spent } =
-                    target.search(search, campaign.runs..limits.runs)?;
-                campaign.search_time += spent;
                 let mut blank = Brief::BLANK;
+                let numbers = campaign.runs..limits.runs;
+                let mut hear = |runs: &[SearchRun]| {
+                    for run in runs {
+                        campaign.count(run.told.read(&mut blank));
+                        campaign.over |= time_is_up();
+                    }
+                    progress(&campaign.progress());
+                    if campaign.is_over() { Flow::Stop } else { Flow::Continue }
+                };
+                let Searched { search, runs, over, spent } =
+                    target.search_aloud(search, numbers, &mut hear)?;
+                campaign.search_time += spent;
                 for run in &runs {
                     campaign.count(run.told.read(&mut blank));
                     campaign.over |= time_is_up();

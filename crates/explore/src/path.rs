@@ -419,6 +419,11 @@ impl Path {
         let mut steps = &all[..];
         if self.rules(earlier, mutex) {
             steps = &steps[..self.stops[earlier].place as usize];
+            // Nearly always the last one before it was such a section, too.
+            let section = |&last: &usize| self.stops[last].closed && self.stops[last].op.kind == Kind::Lock;
+            if steps.last().is_none_or(section) {
+                return false;
+            }
         }
         let mut kept =
             steps.iter().filter(|&&step| step < earlier || !self.ordered(earlier, step) && step != earlier);

@@ -231,6 +231,9 @@ pub struct Searched {
     pub spent: Duration,
 }
 
+/// Hears of runs of a search, in the order of their numbers, and says whether it shall go on. It may do so for a while all the same.
+pub type Hear<'a> = &'a mut dyn FnMut(&[SearchRun]) -> Flow;
+
 /// A program that can be run under a plan.
 pub trait Target {
     /// One run, recorded in full.
@@ -257,6 +260,18 @@ pub trait Target {
         spent += begun.elapsed();
         let run = SearchRun::new(&plan, &run.digest, &run.trace);
         Ok(Searched { search, runs: vec![run], over: false, spent })
+    }
+
+    /// The same for somebody who hears of runs while the search goes on, if there is nothing to look at in them: of the others only
+    /// what was not heard of is given back. A target may do that or not.
+    fn search_aloud(
+        &mut self,
+        search: Box<dyn Searcher>,
+        runs: Range<u64>,
+        hear: Hear<'_>,
+    ) -> Result<Searched, TargetError> {
+        let _ = hear;
+        self.search(search, runs)
     }
 
     /// Something that was found, once more: a run may have shown that it was an earlier one that failed.

@@ -11,8 +11,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[inline(always)]
     pub fn stay_in_writing(&mut self, task: TaskId, plain: Plain) -> Result<(), bool> {
         let Plain { kind, touch, object, site, .. } = plain;
-        // Who looks may be spinning; who waits for another, or exits, seldom goes on.
-        let seldom = matches!(touch, Touch::Read | Touch::Join | Touch::Exit);
+        // Who looks may be spinning; who exits does not go on.
+        let seldom = matches!(touch, Touch::Read | Touch::Exit);
         if seldom || self.steps >= self.few_until || !self.decisions.only_counts() {
             return Err(false);
         }

@@ -300,6 +300,7 @@ impl Calls {
     pub(crate) const SEARCHED: Calls = Calls {
         write: Rt::write_in_search,
         take: Rt::take_in_search,
+        join: Rt::join_in_search,
         give: Rt::give_in_search,
         exit: Run::exit_in_search,
         ..Calls::usual::<SEARCHED>()

@@ -13,7 +13,9 @@ use super::slot::CarrierId;
 pub use super::worker::Body;
 use super::worker::{Command, Led, Reply, Worker};
 use super::{Heart, panics, site};
-use raddle_explore::target::{Digest, Flow, Place, Run, Searched, Searcher, Sink, Target, TargetError};
+use raddle_explore::target::{
+    Digest, Flow, Hear, Place, Run, SearchRun, Searched, Searcher, Sink, Target, TargetError,
+};
 use raddle_model::{Failure, FailureKind, Plan, Rng, SiteId, Verdict};
 use std::ops::Range;
 use std::sync::Arc;
@@ -233,14 +235,16 @@ impl Target for LibraryTarget {
     }
 
     fn search(&mut self, search: Box<dyn Searcher>, runs: Range<u64>) -> Result<Searched, TargetError> {
-        let alone = self.shared.load(Ordering::Relaxed) || !search.shares();
-        let workers = if alone { 1 } else { self.jobs };
-        let shared = Arc::new(Shared::new(search, workers, runs));
-        self.search_on(&shared, workers)?;
-        while !self.given_up && shared.lock().goes_on_alone() {
-            self.search_on(&shared, 1)?;
-        }
-        shared.lock().take().ok_or_else(|| bug("the search is lost"))
+        self.search_with(search, runs, None)
+    }
+
+    fn search_aloud(
+        &mut self,
+        search: Box<dyn Searcher>,
+        runs: Range<u64>,
+        hear: Hear<'_>,
+    ) -> Result<Searched, TargetError> {
+        self.search_with(search, runs, Some(hear))
     }
 
     fn place(&self, site: SiteId) -> Place {
@@ -260,15 +264,39 @@ pub(crate) fn place(site: SiteId) -> Place {
 }
 
 impl LibraryTarget {
+    fn search_with(
+        &mut self,
+        search: Box<dyn Searcher>,
+        runs: Range<u64>,
+        mut hear: Option<Hear<'_>>,
+    ) -> Result<Searched, TargetError> {
+        let alone = self.shared.load(Ordering::Relaxed) || !search.shares();
+        let workers = if alone { 1 } else { self.jobs };
+        let shared = Arc::new(Shared::new(search, workers, runs, hear.is_some()));
+        let mut hear = |runs: &[SearchRun]| hear.as_mut().map_or(Flow::Continue, |hear| hear(runs));
+        self.search_on(&shared, workers, &mut hear)?;
+        while !self.given_up && shared.lock().goes_on_alone() {
+            self.search_on(&shared, 1, &mut hear)?;
+        }
+        shared.lock().take().ok_or_else(|| bug("the search is lost"))
+    }
+
     /// Lets so many carriers work on a search until all have stopped.
-    fn search_on(&mut self, search: &Arc<Shared>, workers: usize) -> Result<(), TargetError> {
+    fn search_on(&mut self, search: &Arc<Shared>, workers: usize, hear: Hear<'_>) -> Result<(), TargetError> {
         for index in 0..workers {
             let carrier = self.carrier(index)?;
             carrier.stop.store(false, Ordering::Relaxed);
             carrier.commands.send(Command::Search(search.clone(), index)).map_err(|_| gone())?;
         }
         for index in 0..workers {
-            match self.wait(index, GRACE)? {
+            let mut word = self.wait(index, GRACE)?;
+            while let Word::Says(Reply::Ran(runs)) = &word {
+                if hear(runs) == Flow::Stop {
+                    search.stop();
+                }
+                word = self.wait(index, GRACE)?;
+            }
+            match word {
                 Word::Says(Reply::Searched(false)) => {}
                 Word::Says(Reply::Searched(true)) => self.carriers[index] = None,
                 Word::Says(_) => return Err(bug("another reply was expected")),
@@ -332,7 +360,7 @@ impl LibraryTarget {
                             self.send(index, plan, &deal, run + 1..runs.end)?;
                             break flow;
                         }
-                        Word::Says(Reply::Recorded(_) | Reply::Searched(..)) => {
+                        Word::Says(Reply::Recorded(_) | Reply::Ran(_) | Reply::Searched(..)) => {
                             return Err(bug("a stray reply"));
                         }
                         Word::Due => {

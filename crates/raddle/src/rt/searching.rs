@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 /// Runs of a search after which the carriers hand over what they have, if that much time has not passed. They wait meanwhile.
 const SEARCHED_RUNS: usize = 8192;
+/// Runs after which one that is alone says what it has, and goes on.
+const TOLD_RUNS: usize = 1024;
 
 /// A run that a carrier is to do.
 #[derive(Clone, Debug)]
@@ -40,8 +42,20 @@ pub(super) struct Searching {
     /// Whether nothing more is to be begun.
     stop: bool,
     several: bool,
+    /// Whether somebody hears of runs while the search goes on.
+    aloud: bool,
     /// The time that went into the search itself.
     pub(super) spent: Duration,
+}
+
+/// What a carrier does after a run.
+pub(super) enum Learned<'a> {
+    /// It stops.
+    Stop,
+    /// It says what came of these runs, and asks for the next one.
+    Tell(Vec<SearchRun>),
+    /// It asks for the next one, and has the lock for it.
+    GoOn(MutexGuard<'a, Searching>),
 }
 
 /// A search that carriers share.
@@ -52,8 +66,8 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// For so many workers, and runs with these numbers.
-    pub(super) fn new(search: Box<dyn Searcher>, workers: usize, numbers: Range<u64>) -> Shared {
+    /// For so many workers, and runs with these numbers; whether somebody hears of them meanwhile.
+    pub(super) fn new(search: Box<dyn Searcher>, workers: usize, numbers: Range<u64>, aloud: bool) -> Shared {
         let searching = Searching {
             search: Some(search),
             runs: Vec::new(),
@@ -63,6 +77,8 @@ impl Shared {
             given_back: Vec::new(),
             stop: false,
             several: workers > 1,
+            // Runs that go on beside each other do not end in the order of their numbers.
+            aloud: aloud && workers == 1,
             spent: Duration::ZERO,
         };
         Shared { searching: Mutex::new(searching), told: Condvar::new() }
@@ -124,24 +140,35 @@ impl Shared {
     }
 
     /// What came of a worker's run, unless it was given up as hanging meanwhile, or nothing may be told of it any more; whether it is time
-    /// to tell others. None if nobody shall go on, and else the search, which need not be asked for again.
+    /// to tell others.
     pub(super) fn learn(
         &self,
         (worker, plan): (usize, &Plan),
         (digest, trace): (&Digest, &Trace),
         due: bool,
         given_up: &AtomicBool,
-    ) -> Option<MutexGuard<'_, Searching>> {
+    ) -> Learned<'_> {
         let mut searching = self.lock();
         if given_up.load(Ordering::Relaxed) {
-            return None;
+            return Learned::Stop;
         }
         let look = searching.learn(worker, plan, digest, trace);
-        searching.stop |= look || searching.runs.len() >= SEARCHED_RUNS || due;
+        let most = if searching.aloud { TOLD_RUNS } else { SEARCHED_RUNS };
+        let due = due || searching.runs.len() >= most;
+        searching.stop |= look || due && !searching.aloud;
         if searching.several {
             self.told.notify_all();
         }
-        (!searching.stop).then_some(searching)
+        match searching.stop {
+            true => Learned::Stop,
+            false if due => Learned::Tell(core::mem::take(&mut searching.runs)),
+            false => Learned::GoOn(searching),
+        }
+    }
+
+    /// Nothing more is to be begun.
+    pub(super) fn stop(&self) {
+        self.lock().stop = true;
     }
 
     /// A worker's run met objects of another.

@@ -4,7 +4,7 @@ use super::arrive::Calls;
 use super::clock::Clock;
 use super::count::PanicCount;
 use super::jobs::Share;
-use super::searching::{Assignment, Shared};
+use super::searching::{self, Assignment, Shared};
 use super::slot::{CarrierId, Mark};
 use super::switch::Context;
 use super::watch::{Hapsets, Watch};
@@ -12,7 +12,7 @@ use super::{CONTEXTS, Ended, Heart, Run as Inner, drive, enter};
 use raddle_analysis::lock_order::{Cycle, Edge};
 use raddle_analysis::races::Race;
 use raddle_engine::Engine;
-use raddle_explore::target::{CycleFound, Digest, EdgeFound, Learned, ObjectInfo, RaceFound, Run};
+use raddle_explore::target::{CycleFound, Digest, EdgeFound, Learned, ObjectInfo, RaceFound, Run, SearchRun};
 use raddle_explore::told::{Brief, Told};
 use raddle_model::{ObjectId, Plan, Recorder, Rng, Tail, TaskId, Trace, Verdict, World};
 use raddle_policy::Planned;
@@ -46,6 +46,8 @@ pub(super) enum Reply {
     Chunk(Vec<Told>),
     BatchDone,
     Recorded(Box<Recorded>),
+    /// Runs of a search that goes on.
+    Ran(Vec<SearchRun>),
     /// Whether the carrier does no more runs.
     Searched(bool),
     /// The carrier can do no more runs; some of the batch may be left.
@@ -197,7 +199,7 @@ impl Worker {
     fn search(&self, state: &mut Inner, search: &Shared, me: usize, trace: &mut Trace) {
         state.engine.analysis_mut().recorder = None;
         let mut clock = Clock::new();
-        let begun = clock.begun();
+        let mut begun = clock.begun();
         // Whose run the last one was, if that is known.
         let mut last = None;
         let mut next = search.next(me, begun);
@@ -225,10 +227,19 @@ impl Worker {
             }
             let now = clock.ran_since(run_began);
             let due = now.is_some_and(|now| now - begun > CHUNK_TIME);
-            let told = search.learn((worker, &plan), (&digest, trace), due, &self.stop);
+            let learned = search.learn((worker, &plan), (&digest, trace), due, &self.stop);
             // Nobody else has it when the search changes its steps.
             drop(plan);
-            next = told.filter(|_| !state.retired).and_then(|searching| search.next_of(searching, me, begun));
+            next = match learned {
+                searching::Learned::GoOn(searching) if !state.retired => search.next_of(searching, me, begun),
+                searching::Learned::Tell(runs) => {
+                    // Whoever is not there any more has given this carrier up.
+                    let heard = self.replies.send(Reply::Ran(runs)).is_ok();
+                    begun = now.unwrap_or(begun);
+                    if heard && !state.retired { search.next(me, begun) } else { None }
+                }
+                _ => None,
+            };
         }
         self.led.runs.fetch_add(std::mem::take(&mut state.led), Ordering::Relaxed);
         search.lock().spent += clock.searched();

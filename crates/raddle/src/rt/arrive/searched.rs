@@ -109,6 +109,11 @@ impl Rt {
         self.go_on_in_search(Plain { kind: Kind::Lock, touch: Touch::Take, order, object, site })
     }
 
+    /// What is waited for has mostly exited: where it had not, that was in the run before, too.
+    pub(super) fn join_in_search(self, _: Kind, order: Order, object: ObjectId, site: SiteId) -> Way {
+        self.go_on_in_search(Plain { kind: Kind::Join, touch: Touch::Join, order, object, site })
+    }
+
     pub(super) fn give_in_search(self, _: Kind, order: Order, object: ObjectId, site: SiteId) {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
         let run = unsafe { &mut *self.0 };
