@@ -3,8 +3,8 @@
 use crate::native::NativeTarget;
 use crate::problem::Problem;
 use raddle_explore::campaign::Found;
-use raddle_explore::target::Target as _;
 use raddle_model::SiteId;
+use raddle_model::trace::Place;
 use raddle_report::suppressions::{Accused, Scene, Suppressions};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -33,13 +33,19 @@ impl Suppressed {
     /// Whether a failure is to be kept quiet.
     pub(crate) fn covers(&mut self, native: &NativeTarget, found: &Found) -> bool {
         let stack = |site: &SiteId| native.stack(found.run.digest.fingerprint, *site);
-        let scene = |site: SiteId| {
-            let place = native.place(site);
+        let scenes = |site: SiteId| {
             let module = native.address(site).map(|(module, _)| module.display().to_string());
-            Scene { function: place.function, file: place.file, module: module.unwrap_or_default() }
+            let module = module.unwrap_or_default();
+            let scene = move |place: Place| Scene {
+                function: place.function,
+                file: place.file,
+                module: module.clone(),
+            };
+            native.places(site).into_iter().map(scene)
         };
+        let sites = found.failure.sites.iter();
         let stacks: Vec<Vec<Scene>> =
-            found.failure.sites.iter().map(|site| stack(site).into_iter().map(scene).collect()).collect();
+            sites.map(|site| stack(site).into_iter().flat_map(scenes).collect()).collect();
         // The message of a race has the name of the variable, if it has one, between two of these.
         let variables: Vec<String> =
             found.failure.message.split('`').nth(1).map(str::to_owned).into_iter().collect();

@@ -66,7 +66,7 @@ impl Callers {
             // The last that it told is where it was interrupted.
             failure.sites = vec![own(native, call)];
         }
-        for object in objects.iter_mut().filter(|object| !is_own(native, object.site)) {
+        for object in objects.iter_mut().filter(|object| !has_own(native, object.site)) {
             let first = trace.events.iter().find(|event| event.op.object == object.id);
             object.site = match first {
                 Some(event) => event.op.site,
@@ -113,7 +113,7 @@ impl Callers {
         count: usize,
         waits: &[(SiteId, SiteId)],
     ) -> SiteId {
-        if is_own(native, site) {
+        if has_own(native, site) {
             return site;
         }
         let waits = waits.iter().filter(|(before, _)| *before == site).map(|(_, after)| *after);
@@ -132,11 +132,16 @@ impl Callers {
 /// The innermost of the program's own places; the operation's own if there is none.
 fn own(native: &NativeTarget, call: &Call) -> SiteId {
     let mut all = [call.site].into_iter().chain(call.callers.iter().copied());
-    all.find(|site| is_own(native, *site)).unwrap_or(call.site)
+    all.find(|site| has_own(native, *site)).unwrap_or(call.site)
 }
 
-/// Whether a site has a line in the program's own source, rather than in what the system has installed.
-fn is_own(native: &NativeTarget, site: SiteId) -> bool {
+/// Whether a site has a line in the program's own source.
+fn has_own(native: &NativeTarget, site: SiteId) -> bool {
     let place = native.place(site);
-    place.line > 0 && !place.file.starts_with("/usr/")
+    is_own(&place.file, place.line)
+}
+
+/// Whether a line is in the program's own source, rather than in what the system has installed.
+pub(super) fn is_own(file: &str, line: u32) -> bool {
+    line > 0 && !file.is_empty() && !file.starts_with("/usr/")
 }

@@ -9,7 +9,6 @@ use super::NativeTarget;
 use raddle::tool;
 use raddle_analysis::hapset::{Growth, of_trace};
 use raddle_explore::hapset::{Known, Statements};
-use raddle_explore::target::Target as _;
 use raddle_model::hapset::{CONTEXT_MAX, Frame};
 use raddle_model::{Op, Pair, SiteId, Statement, StatementId, TaskId, Trace};
 use raddle_wire::HapsetFile;
@@ -118,11 +117,12 @@ impl Calling {
 
 /// What the source says of an operation and its callers.
 fn named(native: &NativeTarget, site: SiteId, callers: &[SiteId]) -> Statement {
-    let place = native.place(site);
+    let places = native.places(site);
+    let place = &places[0];
     // Without a line the function and its offset must do.
     let frame = match place.line {
         0 => Frame { file: format!("{}:{}", place.file, place.function), ..Frame::default() },
-        _ => Frame::from(&place),
+        _ => Frame::from(place),
     };
     let inlined = native.frames(site).into_iter().skip(1);
     let callers = inlined.chain(callers.iter().flat_map(|&caller| native.frames(caller)));

@@ -1,6 +1,6 @@
 //! A native program as something that explorers can run.
 
-use super::callers::Callers;
+use super::callers::{Callers, is_own};
 use super::checkpoints::Checkpoints;
 use super::exits::Exits;
 use super::hapsets::{Calling, Hapsets};
@@ -20,7 +20,7 @@ use raddle_model::plan::Steps;
 use raddle_model::{Failure, FailureKind, Pair, Plan, Rng, SiteId, Tail, Trace, Verdict};
 use raddle_native::server::{GONE, NO_CHECKPOINT, reply};
 use raddle_native::site::OFFSET_BITS;
-use raddle_symbols::Symbolizer;
+use raddle_symbols::{Frame, Symbolizer};
 use raddle_wire::report::{self, Called, NAMELESS, Recorded, RunReport, Since};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -177,9 +177,34 @@ impl NativeTarget {
     }
 
     /// The functions at a site, the innermost inlined one first.
-    pub(super) fn frames(&self, site: SiteId) -> Vec<raddle_symbols::Frame> {
+    pub(super) fn frames(&self, site: SiteId) -> Vec<Frame> {
         let Some((module, offset)) = self.address(site) else { return Vec::new() };
         self.symbols.borrow_mut().frames_of_return(module, offset)
+    }
+
+    /// What is told of a site that is in a function.
+    fn place_in(&self, site: SiteId, frame: Option<&Frame>) -> Place {
+        let Some((module, offset)) = self.address(site) else { return Place::default() };
+        match frame.cloned() {
+            Some(frame) if frame.has_line() => {
+                Place { file: frame.file, line: frame.line, column: frame.column, function: frame.function }
+            }
+            // Without debug information: the file, and the function or the offset in it.
+            frame => {
+                let name = frame.map(|frame| frame.function).filter(|name| !name.is_empty());
+                let file = module.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                Place { file, line: 0, column: 0, function: name.unwrap_or_else(|| format!("+{offset:#x}")) }
+            }
+        }
+    }
+
+    /// Where a site is, and where that was inlined, and so on.
+    pub(crate) fn places(&self, site: SiteId) -> Vec<Place> {
+        let frames = self.frames(site);
+        match frames.is_empty() {
+            true => vec![self.place_in(site, None)],
+            false => frames.iter().map(|frame| self.place_in(site, Some(frame))).collect(),
+        }
     }
 
     pub(super) fn know(&mut self, modules: &[String]) {
@@ -554,19 +579,11 @@ impl Target for NativeTarget {
         Ok(Found { failure: failure.clone(), original: None, plan, run, first_run })
     }
 
+    /// What is inlined from a header of the system stands where it was inlined.
     fn place(&self, site: SiteId) -> Place {
-        let Some((module, offset)) = self.address(site) else { return Place::default() };
-        match self.frames(site).into_iter().next() {
-            Some(frame) if frame.has_line() => {
-                Place { file: frame.file, line: frame.line, column: frame.column, function: frame.function }
-            }
-            // Without debug information: the file, and the function or the offset in it.
-            frame => {
-                let name = frame.map(|frame| frame.function).filter(|name| !name.is_empty());
-                let file = module.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                Place { file, line: 0, column: 0, function: name.unwrap_or_else(|| format!("+{offset:#x}")) }
-            }
-        }
+        let frames = self.frames(site);
+        let own = frames.iter().find(|frame| is_own(&frame.file, frame.line));
+        self.place_in(site, own.or(frames.first()))
     }
 }
 

@@ -220,10 +220,39 @@ fn a_race_in_a_header_is_repeated_and_minimized() {
 }
 
 #[test]
+fn what_is_inlined_from_a_header_is_told_where_it_was_inlined() {
+    let (found, out) = run(&build("inlined.cc"), &["--races", "off", "--runs", "100"]);
+    assert_eq!(found.kinds(), ["assertion"], "{}", found.stdout);
+    let shown = ended(&raddle().arg("show").args(files(out.path())).output().expect("it starts")).stdout;
+    assert!(!shown.contains("/usr/") && !shown.contains("atomic_base.h"), "{shown}");
+    for place in ["inlined.cc:10", "inlined.cc:12", "inlined.cc:24"] {
+        assert!(shown.contains(place), "{place}: {shown}");
+    }
+    // Nor is a race in it only that of the innermost function.
+    let known = out.path().join("known");
+    for (line, races) in [("race:^main$\n", 1), ("race:^add\n", 0), ("race:^work\n", 0)] {
+        std::fs::write(&known, line).expect("a file");
+        let options = ["--runs", "100", "--stop-after", "0", "--suppressions"];
+        let (found, _) =
+            run(&build("inlined.cc"), &[&options[..], &[known.to_str().expect("a path")]].concat());
+        assert_eq!(found.kinds().iter().filter(|kind| *kind == "race").count(), races, "{line}");
+    }
+}
+
+#[test]
 fn who_throws_out_of_a_once_leaves_it_to_the_next() {
     for strategy in ["random", "dfs", "odpor"] {
         let (ended, _out) = run(&build("once.cc"), &["--strategy", strategy, "--runs", "2000"]);
         assert_eq!(ended.code, Some(0), "{strategy}: {}{}", ended.stdout, ended.stderr);
+    }
+}
+
+#[test]
+fn who_locks_what_is_destroyed_is_told_by_searches_too() {
+    for strategy in ["random", "dfs", "dpor", "odpor"] {
+        let (ended, _out) = run(&build("destroyed.c"), &["--strategy", strategy, "--runs", "100"]);
+        assert_eq!(ended.kinds(), ["misuse"], "{strategy}: {}", ended.stdout);
+        assert!(ended.stdout.contains("it was destroyed in the meantime"), "{strategy}: {}", ended.stdout);
     }
 }
 
