@@ -77,12 +77,12 @@ fn told(call: calls::Call) -> report::Call {
 fn make_report(run: &mut Run) -> RunReport {
     let fingerprint = run.engine.analysis().fingerprint.value();
     let verdict = run.engine.close(fingerprint);
-    let recorder = run.engine.analysis_mut().recorder.take();
+    let recorder = run.engine.analysis_mut().take_recorder();
     let searched = run.searched.then(|| checkpoint::report(run));
     let mut calls = core::mem::take(&mut run.calls);
     let world = run.engine.world();
     let watch = run.engine.analysis();
-    let cycles = watch.lock_order.as_ref().map(|order| order.findings()).unwrap_or_default();
+    let cycles = watch.lock_order().map(|order| order.findings()).unwrap_or_default();
     let edges = |edge: &raddle_analysis::lock_order::Edge| Edge {
         task: world.path(edge.task),
         held: world.object(edge.held).state.noun().to_owned(),

@@ -576,8 +576,8 @@ impl Run {
     /// The object of an atomic, and another that it overlaps with.
     #[inline(always)]
     pub fn atomic(&mut self, address: usize, size: usize, site: SiteId) -> (ObjectId, ObjectId) {
-        let world = self.engine.world_mut();
-        self.objects.atomic(address, size, || world.create(State::Atomic, site))
+        let engine = &mut self.engine;
+        self.objects.atomic(address, size, || engine.world_mut().create(State::Atomic, site))
     }
 
     /// A number that looks random, and is the same in every run in which the task has come as far.

@@ -8,7 +8,8 @@ use alloc::vec::Vec;
 use raddle_analysis::clocks::Clocks;
 use raddle_analysis::{Fingerprint, LockOrder};
 use raddle_model::{
-    Analysis, Event, Kind, Order, Plain, PlainEvent, Recorder, SiteId, TaskId, TaskSet, World,
+    Analysis, Event, Kind, ObjectId, Op, Order, Outcome, Plain, PlainEvent, Recorder, SiteId, TaskId,
+    TaskSet, Touch, World,
 };
 
 /// Two accesses that nothing orders.
@@ -56,9 +57,11 @@ pub struct Watch {
     /// Whether an access that was done before may be passed over unseen.
     pub hasty: bool,
     /// Every event, in runs that are recorded in full.
-    pub recorder: Option<Recorder>,
+    recorder: Option<Recorder>,
     /// The order of locks, in runs that are looked at closely.
-    pub lock_order: Option<LockOrder>,
+    lock_order: Option<LockOrder>,
+    // Whether there is either.
+    closely: bool,
     /// Whether an atomic weaker than sequentially consistent was executed.
     pub weak_orders: bool,
     /// What is shared, in runs that are to find out.
@@ -89,6 +92,30 @@ impl Watch {
         self.fingerprint.reserve(objects);
         self.clocks.reserve(tasks, objects);
         self.shadow.reserve();
+    }
+
+    /// What else is written down of the run that begins.
+    pub fn look_closely(&mut self, recorder: Option<Recorder>, lock_order: Option<LockOrder>) {
+        self.closely = recorder.is_some() || lock_order.is_some();
+        (self.recorder, self.lock_order) = (recorder, lock_order);
+        self.recorder.begin();
+        self.lock_order.begin();
+    }
+
+    /// The order of locks is of no interest any more.
+    pub fn leave_lock_order(&mut self) {
+        self.lock_order = None;
+        self.closely = self.recorder.is_some();
+    }
+
+    /// What was written down of it.
+    pub fn take_recorder(&mut self) -> Option<Recorder> {
+        self.recorder.take()
+    }
+
+    /// The order of locks, if it was looked at.
+    pub fn lock_order(&self) -> Option<&LockOrder> {
+        self.lock_order.as_ref()
     }
 
     #[cold]
@@ -200,26 +227,36 @@ impl Watch {
     /// A plain event, once the fingerprint has it.
     #[inline(always)]
     fn look_at(&mut self, event: PlainEvent, world: &World) {
-        let PlainEvent { task, index, plain } = event;
-        let closely = self.lock_order.is_some()
-            || self.recorder.is_some()
+        let PlainEvent { task, index, plain: Plain { kind, touch, order, object, site } } = event;
+        let closely = self.closely
             || self.unsettled.is_some()
-            || plain.kind == Kind::Rmw && self.fallible.contains(task);
+            || touch == Touch::Write && kind == Kind::Rmw && !self.fallible.is_empty();
         if !closely && let Some(time) = self.clocks.at_once(event, world) {
             self.shadow.moved();
             // Whose access is atomic has just had its event; and only atomics have another order.
             self.atomic_time = time;
-            self.weak_orders |= plain.order != Order::SeqCst;
+            self.weak_orders |= order != Order::SeqCst;
             return;
         }
-        self.attend(task, index, plain, world);
+        self.attend(task, index, kind, order, object, site, world);
     }
 
     // The event in parts, which travel in registers: otherwise it would be put together in memory whether or not it is
     // looked at here.
     #[inline(never)]
-    fn attend(&mut self, task: TaskId, index: u32, plain: Plain, world: &World) {
-        self.follow(&PlainEvent { task, index, plain }.event(), world);
+    #[expect(clippy::too_many_arguments, reason = "they travel in registers")]
+    fn attend(
+        &mut self,
+        task: TaskId,
+        index: u32,
+        kind: Kind,
+        order: Order,
+        object: ObjectId,
+        site: SiteId,
+        world: &World,
+    ) {
+        let op = Op::new(kind, object, site).order(order);
+        self.follow(&Event { task, index, op, outcome: Outcome::Done }, world);
     }
 
     #[inline]

@@ -4,7 +4,7 @@
 use super::{Clock, Clocks, Edges, Release};
 use crate::clocks::Epoch;
 use raddle_model::objects::State;
-use raddle_model::{Kind, Plain, PlainEvent, TaskId, World};
+use raddle_model::{Kind, Plain, PlainEvent, TaskId, Touch, World};
 
 impl Clocks {
     /// Takes an event, if it can be done this way, and says when that was by the task's clock. Otherwise nothing has
@@ -15,7 +15,8 @@ impl Clocks {
         if !self.bank.is_narrow() || self.edges == Edges::Certain {
             return None;
         }
-        if matches!(plain.kind, Kind::Join | Kind::Exit) {
+        // What kind of operation it may be is known where this is compiled.
+        if matches!(plain.touch, Touch::Join | Touch::Exit) {
             return Some(self.ended(task, plain, world));
         }
         let found = (self.tasks.get_mut(task.index()), self.objects.get_mut(plain.object.index()));
@@ -26,19 +27,20 @@ impl Clocks {
             return None;
         }
         let (own, time) = (clock.row, clock.time);
-        let Plain { kind, order, .. } = plain;
-        match kind {
-            // The most frequent one is asked for by itself: a table of jumps would be looked into for it.
-            _ if kind == Kind::Rmw && order.acquires() && order.releases() => {
+        let Plain { kind, touch, order, .. } = plain;
+        match touch {
+            Touch::Write if kind == Kind::Rmw && order.acquires() && order.releases() => {
                 self.bank.exchange(own, first.row, task);
             }
-            Kind::Store if order.releases() => self.bank.leave(own, first.row, task),
-            Kind::Unlock => self.bank.leave(own, first.row, task),
-            Kind::Load if order.acquires() => {
+            Touch::Write if kind == Kind::Store && order.releases() => {
+                self.bank.leave(own, first.row, task);
+            }
+            Touch::Give if kind == Kind::Unlock => self.bank.leave(own, first.row, task),
+            Touch::Read if kind == Kind::Load && order.acquires() => {
                 self.bank.learn(own, first.row);
                 return Some(time);
             }
-            Kind::Lock => {
+            Touch::Take if kind == Kind::Lock => {
                 self.bank.learn(own, first.row);
                 return Some(time);
             }
@@ -67,7 +69,7 @@ impl Clocks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_model::{Analysis, Dice, ObjectId, Order, Rng, SiteId, Touch};
+    use raddle_model::{Analysis, Dice, ObjectId, Order, Rng, SiteId};
 
     const KINDS: [(Kind, Touch); 7] = [
         (Kind::Load, Touch::Read),

@@ -18,7 +18,7 @@ use crate::warm;
 use core::sync::atomic::{AtomicU32, Ordering};
 use raddle_analysis::LockOrder;
 use raddle_model::hash::mix;
-use raddle_model::{Analysis, Policy, Recorder, Rng};
+use raddle_model::{Policy, Recorder, Rng};
 
 /// How often the server looks whether a run shows signs of life.
 pub(super) const SLICE_MS: u32 = 100;
@@ -348,10 +348,7 @@ pub(super) fn start(request: &Request, number: u64) {
     with(|run| {
         run.engine.policy_mut().restart(seed);
         let watch = run.engine.analysis_mut();
-        watch.recorder = events.then(Recorder::default);
-        watch.lock_order = closely.then(LockOrder::default);
-        watch.recorder.begin();
-        watch.lock_order.begin();
+        watch.look_closely(events.then(Recorder::default), closely.then(LockOrder::default));
     });
     run::begin();
 }
@@ -363,7 +360,7 @@ pub(super) fn go_on(number: u64, seed: Option<u64>) {
             run.engine.policy_mut().reseed(seed);
         }
         if !is_close(number) {
-            run.engine.analysis_mut().lock_order = None;
+            run.engine.analysis_mut().leave_lock_order();
         }
     });
 }
