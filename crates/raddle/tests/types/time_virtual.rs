@@ -37,6 +37,28 @@ fn time_passes_along_with_what_is_heard() {
 }
 
 #[test]
+fn who_only_looks_at_the_clock_sees_time_pass() {
+    let waits = || {
+        let until = Instant::now() + Duration::from_secs(1);
+        let mut readings = 0;
+        while Instant::now() <= until {
+            readings += 1;
+        }
+        readings
+    };
+    passes(move || {
+        let first = waits();
+        assert!(first < 2_000, "a second took {first} readings");
+        thread::sleep(Duration::from_secs(1));
+        assert_eq!(waits(), first, "who has slept begins again with short ones");
+        let begun = Instant::now();
+        let waiter = thread::spawn(waits);
+        assert_eq!(waiter.join().unwrap(), first, "each task counts its own readings");
+        assert!(begun.elapsed() >= Duration::from_secs(1), "who hears of it has waited, too");
+    });
+}
+
+#[test]
 fn arithmetic_is_that_of_std() {
     let body = || {
         let now = Instant::now();
