@@ -165,6 +165,7 @@ fn unseen(hidden: Hidden) -> Option<String> {
         (Hidden::FILES, "calls on files and streams"),
         (Hidden::PROCESS, "calls that use what the process has one of"),
         (Hidden::NUMBERS, "calls that take or free numbers of files or keys"),
+        (Hidden::PARTS, "accesses to several parts of one atomic"),
     ];
     let names: Vec<&str> =
         kinds.into_iter().filter(|(kind, _)| hidden.has(*kind)).map(|(_, name)| name).collect();

@@ -2,20 +2,28 @@
 //! an operation that otherwise has none, and nothing depends on it.
 
 /// The calls, with their numbers in the kernel of 64-bit x86 Linux.
-const CALLS: [(usize, &str); 20] = [
+const CALLS: [(usize, &str); 29] = [
     (0, "read"),
     (1, "write"),
     (3, "close"),
     (7, "poll"),
+    (16, "ioctl"),
     (19, "readv"),
     (20, "writev"),
     (23, "select"),
+    (32, "dup"),
+    (33, "dup2"),
     (42, "connect"),
     (44, "send"),
     (45, "receive"),
     (46, "sendmsg"),
     (47, "recvmsg"),
-    (72, "lock"),
+    (48, "shutdown"),
+    (49, "bind"),
+    (50, "listen"),
+    (54, "set option"),
+    (55, "get option"),
+    (72, "fcntl"),
     (73, "flock"),
     (232, "epoll_wait"),
     (233, "epoll_ctl"),
@@ -23,6 +31,7 @@ const CALLS: [(usize, &str); 20] = [
     (271, "ppoll"),
     (281, "epoll_pwait"),
     (288, "accept"),
+    (292, "dup3"),
 ];
 
 /// What an operation says that is this call.

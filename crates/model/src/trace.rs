@@ -277,6 +277,8 @@ impl Hidden {
 
     /// Calls that give files or keys their numbers, or give numbers back.
     pub const NUMBERS: Hidden = Hidden(16);
+    /// Accesses to several parts of one atomic.
+    pub const PARTS: Hidden = Hidden(32);
 
     /// One kind more, or several.
     pub fn add(&mut self, more: Hidden) {

@@ -137,13 +137,16 @@ impl Run {
         self.engine.observe(|watch, world| watch.access(&access, world));
     }
 
-    /// The objects of one word or two, with the atomic that they are a part of. None if these are three.
+    /// The objects of one word or two, with the atomic that they are a part of. None if these are three or more.
     fn one_or_two(&mut self, address: usize, last: usize, site: SiteId) -> Option<(ObjectId, ObjectId)> {
         let object = self.word(address, site, State::Cell);
-        let around = self.objects.around(self.objects.mappings.home(address) / WORD);
+        let [one, another] = {
+            let mut around = self.objects.around(self.objects.mappings.home(address) / WORD);
+            [around.next(), around.next()]
+        };
         match last / WORD == address / WORD {
-            true => Some((object, around.unwrap_or(ObjectId::NONE))),
-            false => around.is_none().then(|| (object, self.word(last, site, State::Cell))),
+            true => another.is_none().then_some((object, one.unwrap_or(ObjectId::NONE))),
+            false => one.is_none().then(|| (object, self.word(last, site, State::Cell))),
         }
     }
 

@@ -3,9 +3,11 @@
 //! program itself.
 
 use crate::access::check_memory;
+use crate::hidden;
 use crate::run::{self, Run, Way, arrive, with, with_active};
 use crate::sent;
 use crate::shadow::{Access, How};
+use raddle_model::trace::Hidden;
 use raddle_model::{Kind, Op, Order, Plain, Touch};
 
 /// An atomic access.
@@ -70,10 +72,19 @@ fn begin(kind: Kind, address: usize, size: usize, order: Order, pc: usize) -> Wa
         Some(None) => crate::end::over(),
         None => {
             let Plain { kind, order, object, site, .. } = plain;
-            arrive(Op::new(kind, object, site).order(order).second(other));
+            let op = Op::new(kind, object, site).order(order).second(other);
+            arrive_at(op, address, size);
             Way::NOWHERE
         }
     }
+}
+
+/// Comes to an atomic that may overlap with another. An operation has two extents: if there are more others than one, the rest has no order.
+pub(crate) fn arrive_at(op: Op, address: usize, size: usize) {
+    if op.second.is_some() && with(|run| run.objects.others(address, size).len() > 1) {
+        hidden::hides(Hidden::PARTS);
+    }
+    arrive(op);
 }
 
 impl Run {

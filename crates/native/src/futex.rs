@@ -3,7 +3,9 @@
 //! A wait looks at the word and, if it is as expected, queues and parks; nobody can come in between, so it is as
 //! indivisible as the kernel's. A wake-up gives tokens to whom the policy chooses among those that wait.
 
+use crate::atomic::arrive_at;
 use crate::run::{arrive, with};
+use crate::shadow::How;
 use alloc::vec::Vec;
 use raddle_model::{Kind, Op, Order, Outcome, TaskId};
 
@@ -30,7 +32,7 @@ pub fn wait(address: usize, expected: u32, bits: u32, limit: Option<u64>, pc: us
         let (word, other) = run.atomic(address, WORD, site);
         (Op::new(Kind::Load, word, site).order(Order::SeqCst).second(other), site, run.running)
     });
-    arrive(look);
+    looks(look, address);
     // SAFETY: the program says that a word lies there.
     if unsafe { (address as *const u32).read_volatile() } != expected {
         return AGAIN;
@@ -43,7 +45,7 @@ pub fn wait(address: usize, expected: u32, bits: u32, limit: Option<u64>, pc: us
         return 0;
     }
     // Whether somebody who wakes still finds it waiting is a matter of order, like whether it finds the word as expected.
-    arrive(look);
+    looks(look, address);
     let waits = with(|run| {
         let waiting = &mut run.futexes.waiting;
         let before = waiting.len();
@@ -58,6 +60,16 @@ pub fn wait(address: usize, expected: u32, bits: u32, limit: Option<u64>, pc: us
     0
 }
 
+/// The kernel looks at the word: an atomic read, which may race with what the program does to the word otherwise.
+fn looks(look: Op, address: usize) {
+    arrive_at(look, address, WORD);
+    with(|run| {
+        if run.several {
+            run.note(address, WORD, How { write: false, atomic: true }, look.site, false);
+        }
+    });
+}
+
 /// Wakes up to `count` of those who wait for one of the bits. Says how many.
 pub fn wake(address: usize, count: u32, bits: u32, pc: usize) -> isize {
     let ((word, other), site, me) = with(|run| {
@@ -66,7 +78,7 @@ pub fn wake(address: usize, count: u32, bits: u32, pc: usize) -> isize {
     });
     // Whoever is about to look at the word can tell whether it comes before this. It is no store: what others have
     // released there can still be acquired.
-    arrive(Op::new(Kind::Rmw, word, site).order(Order::Relaxed).second(other));
+    arrive_at(Op::new(Kind::Rmw, word, site).order(Order::Relaxed).second(other), address, WORD);
     with(|run| run.engine.unchanged(word));
     let mut woken = 0;
     while woken < count {

@@ -40,6 +40,8 @@ pub struct Waiters {
     all: Vec<(TaskId, Vec<Poll>)>,
     /// Files that this run has made, each with the number of its object.
     ours: Vec<(i32, usize)>,
+    /// Those of them that are closed: who comes to one of these numbers comes too late, and could have come before.
+    gone: Vec<(i32, usize)>,
     /// What those are that are made together.
     families: Vec<&'static str>,
     /// Files that are locked, by whomever.
@@ -53,12 +55,31 @@ impl Waiters {
     fn family(&self, fd: i32) -> Option<usize> {
         self.ours.iter().find(|(ours, _)| *ours == fd).map(|(_, family)| *family)
     }
+
+    /// From now on a number means a file of the run's own, or none that is.
+    fn set(&mut self, fd: i32, family: Option<usize>) {
+        let before = self.family(fd);
+        self.ours.retain(|(known, _)| *known != fd);
+        self.ours.extend(family.map(|family| (fd, family)));
+        if before.is_some() || family.is_some() {
+            self.gone.retain(|(known, _)| *known != fd);
+        }
+        if family.is_none() {
+            self.gone.extend(before.map(|before| (fd, before)));
+        }
+    }
+
+    /// The same for one that is closed.
+    fn former_family(&self, fd: i32) -> Option<usize> {
+        self.gone.iter().find(|(gone, _)| *gone == fd).map(|(_, family)| *family)
+    }
 }
 
 impl Run {
     /// The object of an open file; those that others have made share one.
     fn file(&mut self, fd: i32, site: SiteId) -> ObjectId {
-        let family = self.waiters.family(fd).unwrap_or(0);
+        let waiters = &self.waiters;
+        let family = waiters.family(fd).or_else(|| waiters.former_family(fd)).unwrap_or(0);
         let noun = match family {
             0 => "file",
             NETWORK => self.waiters.group.unwrap_or(SOCKET),
@@ -110,10 +131,7 @@ pub fn made(fds: &[i32], noun: &'static str) {
 /// The run has made a file that belongs to a family.
 pub fn joined(fd: i32, family: usize) {
     hidden::numbers_file();
-    with(|run| {
-        run.waiters.ours.retain(|(ours, _)| *ours != fd);
-        run.waiters.ours.push((fd, family));
-    });
+    with(|run| run.waiters.set(fd, Some(family)));
 }
 
 /// From now on two files are connected, and with them all that are connected with either.
@@ -127,8 +145,9 @@ pub fn unite(a: i32, b: i32) {
             if run.waiters.group == Some(GROUP) && from > NETWORK {
                 run.waiters.group = Some(run.waiters.families[from - NETWORK - 1]);
             }
-            let ours = &mut run.waiters.ours;
-            ours.iter_mut().filter(|(_, family)| *family == from).for_each(|(_, family)| *family = to);
+            let Waiters { ours, gone, .. } = &mut run.waiters;
+            let all = ours.iter_mut().chain(gone);
+            all.filter(|(_, family)| *family == from).for_each(|(_, family)| *family = to);
         }
     });
 }
@@ -136,6 +155,11 @@ pub fn unite(a: i32, b: i32) {
 /// Whether the other end of a file is in this run.
 pub fn is_ours(fd: i32) -> bool {
     with(|run| run.waiters.ours.iter().any(|(ours, _)| *ours == fd))
+}
+
+/// Whether what is done to a file has an order: its other end is in this run, or was until it was closed.
+pub fn concerns(fd: i32) -> bool {
+    is_ours(fd) || with(|run| run.waiters.former_family(fd).is_some())
 }
 
 /// A file is locked from now on, or no longer.
@@ -159,7 +183,7 @@ pub fn is_locked(fd: i32) -> bool {
 /// A file is closed.
 pub fn closed(fd: i32) {
     hidden::numbers_file();
-    with(|run| run.waiters.ours.retain(|(ours, _)| *ours != fd));
+    with(|run| run.waiters.set(fd, None));
 }
 
 /// An operation on a file that does not wait; what it does happens when this returns, and then
@@ -169,6 +193,30 @@ pub fn before(fd: i32, number: usize, pc: usize) {
         let site = run.site(pc);
         run.call(fd, number, site)
     }));
+}
+
+/// The same for a call that may come too late, to a file that is closed. False if it does not.
+pub fn come_late(fd: i32, number: usize, pc: usize) -> bool {
+    let late = !is_ours(fd) && concerns(fd);
+    if late {
+        before(fd, number, pc);
+    }
+    late
+}
+
+/// The same for one that is about two files. False if neither is one of the run's own.
+pub fn before_both(fds: [i32; 2], number: usize, pc: usize) -> bool {
+    let known: Vec<i32> = fds.into_iter().filter(|&fd| concerns(fd)).collect();
+    let mut ops: Vec<Op> = with(|run| {
+        let site = run.site(pc);
+        known.into_iter().map(|fd| run.call(fd, number, site)).collect()
+    });
+    let Some(last) = ops.pop() else { return false };
+    arrive(match ops.pop() {
+        Some(other) if other.object != last.object => last.second(other.object),
+        _ => last,
+    });
+    true
 }
 
 /// Something was done to some file: whoever waits may go on.
@@ -273,10 +321,12 @@ fn come_back(polls: &[Poll], number: usize, site: SiteId) -> Option<()> {
 pub fn same(fd: i32, as_fd: i32) {
     hidden::numbers_file();
     with(|run| {
-        let ours = &mut run.waiters.ours;
-        let family = ours.iter().find(|(known, _)| *known == as_fd).map(|(_, family)| *family);
-        ours.retain(|(known, _)| *known != fd);
-        ours.extend(family.map(|family| (fd, family)));
+        let (before, family) = (run.waiters.family(fd), run.waiters.family(as_fd));
+        if before.is_some() && before != family {
+            // Whoever has come to the one that had this number does not know that it is the other.
+            run.hides(Hidden::FILES);
+        }
+        run.waiters.set(fd, family);
     });
 }
 

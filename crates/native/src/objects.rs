@@ -7,7 +7,8 @@
 //! is looked up by its home.
 //!
 //! An atomic of more than a word is its first word, since nearly always nobody has anything to do with a part of it alone.
-//! Where somebody has, whoever comes to the second of two that overlap has the other as another extent.
+//! Where somebody has, whoever comes to the second of two that overlap has the other as another extent; and one of
+//! them, if there are several.
 
 use crate::mappings::Mappings;
 use alloc::vec::Vec;
@@ -57,7 +58,7 @@ pub struct Objects {
     near_sync: [(usize, ObjectId); NEAR],
     // How many words atomics of several have, by their first.
     wide: ByAddress<usize>,
-    // The first words of those that were looked up lately.
+    // The first words of those that were looked up lately, each with how many it has.
     near_wide: [(usize, ObjectId); NEAR],
     // Whether a part of one is an object, too.
     mixed: bool,
@@ -74,6 +75,11 @@ const NOWHERE: (usize, ObjectId) = (usize::MAX, ObjectId::NONE);
 
 /// How many of them there are.
 const NEAR: usize = 16;
+
+/// Tells atomics of several words apart that begin with the same one: words are numbers below this.
+fn tag(size: usize) -> usize {
+    size << (usize::BITS - 5)
+}
 
 impl Default for Objects {
     fn default() -> Objects {
@@ -142,7 +148,8 @@ impl Objects {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(place) => {
                 let object = *place.insert(make());
-                self.mixed |= self.around(home).is_some();
+                let mixed = self.around(home).next().is_some();
+                self.mixed |= mixed;
                 object
             }
         };
@@ -161,7 +168,7 @@ impl Objects {
         let word = address / WORD;
         let (near, object) =
             if size > WORD { self.near_wide[word / 2 % NEAR] } else { self.near[word % NEAR] };
-        let simple = near == word && !self.mixed;
+        let simple = near == if size > WORD { word | tag(size) } else { word } && !self.mixed;
         if simple { (object, ObjectId::NONE) } else { self.far_atomic(word, size, make) }
     }
 
@@ -177,27 +184,31 @@ impl Objects {
         if words > 1 {
             let known = self.wide.entry(home).or_default();
             *known = words.max(*known);
-            self.near_wide[word / 2 % NEAR] = (word, object);
-            self.mixed |= self.within(home, words).is_some();
+            self.near_wide[word / 2 % NEAR] = (word | tag(size), object);
+            let mixed = self.within(home, words).next().is_some();
+            self.mixed |= mixed;
         }
-        let other = self.mixed.then(|| self.around(home).or_else(|| self.within(home, words))).flatten();
+        let other = self.mixed.then(|| self.around(home).chain(self.within(home, words)).next()).flatten();
         (object, other.unwrap_or(ObjectId::NONE))
     }
 
-    /// The atomic that a word is a part of without being its first.
-    pub fn around(&self, home: usize) -> Option<ObjectId> {
-        if self.wide.is_empty() {
-            return None;
-        }
-        let reaches = |&before: &usize| self.wide.get(&(home - before)).is_some_and(|&words| words > before);
-        let before = (1..WIDE_MAX.min(home)).find(reaches)?;
-        self.words.get(&(home - before)).copied()
+    /// All that an atomic overlaps with.
+    pub fn others(&self, address: usize, size: usize) -> Vec<ObjectId> {
+        let home = self.mappings.home(address) / WORD;
+        self.around(home).chain(self.within(home, size.div_ceil(WORD))).collect()
     }
 
-    /// What lies behind the first of these words, its second half first.
-    fn within(&self, home: usize, words: usize) -> Option<ObjectId> {
-        let halves = [words / 2, 1, 3].into_iter().filter(|&at| at > 0 && at < words);
-        halves.into_iter().find_map(|at| self.words.get(&(home + at)).copied())
+    /// The atomics that a word is a part of without being their first.
+    pub fn around(&self, home: usize) -> impl Iterator<Item = ObjectId> {
+        let most = if self.wide.is_empty() { 0 } else { WIDE_MAX.min(home) };
+        let reaches =
+            move |before: &usize| self.wide.get(&(home - before)).is_some_and(|words| words > before);
+        (1..most).filter(reaches).filter_map(move |before| self.words.get(&(home - before)).copied())
+    }
+
+    /// What lies behind the first of these words.
+    fn within(&self, home: usize, words: usize) -> impl Iterator<Item = ObjectId> {
+        (1..words).filter_map(move |at| self.words.get(&(home + at)).copied())
     }
 
     /// The synchronization objects in these bytes, in the order in which they lie there.
@@ -278,6 +289,20 @@ mod tests {
         assert_eq!(met(&[(0x108, 8), (0x100, 16)]), [(a, NONE), (b, a)]);
         assert_eq!(met(&[(0x100, 16), (0x108, 8), (0x100, 16)]), [(a, NONE), (b, a), (a, b)]);
         assert_eq!(met(&[(0x100, 16), (0x10c, 4)]), [(a, NONE), (b, a)]);
+        assert_eq!(met(&[(0x108, 8), (0x100, 8), (0x100, 16)]), [(a, NONE), (b, NONE), (b, a)]);
+    }
+
+    #[test]
+    fn there_may_be_several_others() {
+        let (mut objects, mut next) = (Objects::default(), 0);
+        for (address, size) in [(0x104, 4), (0x108, 8), (0x100, 16)] {
+            next += 1;
+            objects.atomic(address, size, || ObjectId(next));
+        }
+        assert_eq!(objects.others(0x100, 16), [ObjectId(1), ObjectId(2)]);
+        assert_eq!(objects.others(0x108, 8), [ObjectId(3)]);
+        assert_eq!(objects.others(0x10c, 4), [ObjectId(2), ObjectId(3)]);
+        assert_eq!(objects.others(0x200, 16), []);
     }
 
     #[test]

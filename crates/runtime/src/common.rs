@@ -7,7 +7,7 @@
 
 use core::ffi::CStr;
 use raddle_model::trace::Hidden;
-use raddle_native::hidden::{gives_back, numbers_file, uses};
+use raddle_native::hidden::{numbers_file, uses};
 
 const PREFIX: usize = "raddle_weak_".len();
 
@@ -170,12 +170,6 @@ fn moves(file: usize, _: usize, _: usize) {
     }
 }
 
-fn closes(stream: usize, _: usize, _: usize) {
-    uses(Hidden::FILES, stream, true);
-    gives_back(Hidden::FILES, stream);
-    numbers_file();
-}
-
 fn moves_second(_: usize, file: usize, _: usize) {
     uses(Hidden::FILES, file, true);
 }
@@ -212,7 +206,6 @@ noted! {
         raddle_weak_pread raddle_weak_pread64 raddle_weak_pwrite raddle_weak_pwrite64
         raddle_weak_fseek raddle_weak_fseeko raddle_weak_fseeko64 raddle_weak_ftello64
         raddle_weak_ftell raddle_weak_ftello raddle_weak_rewind;
-    closes => raddle_weak_fclose;
     moves_second => raddle_weak_ungetc;
     moves_third => raddle_weak_getline;
     parts => raddle_weak_sched_getaffinity raddle_weak_sched_setaffinity raddle_weak_get_nprocs

@@ -62,9 +62,11 @@ fn waits(fd: c_int) -> bool {
 /// # Safety
 /// As for the call.
 unsafe fn on(fd: c_int, events: i16, patient: bool, number: usize, args: [usize; 6], pc: usize) -> c_long {
+    // In the meantime another file may have the number.
+    let late = active() && io::come_late(fd, number, pc);
     if !active() || !io::is_ours(fd) {
         // What a program writes there it does not see again.
-        if events != OUT || !OUTPUTS.contains(&fd) {
+        if !late && (events != OUT || !OUTPUTS.contains(&fd)) {
             hidden::uses(Hidden::FILES, fd as usize, true);
             mappings::calls_on(fd);
         }
@@ -279,8 +281,11 @@ unsafe extern "C" fn connect_(fd: c_int, address: usize, length: usize, pc: usiz
 
 unsafe extern "C" fn close_(fd: c_int, pc: usize) -> c_int {
     let args = [fd as usize, 0, 0, 0, 0, 0];
+    let late = active() && io::come_late(fd, number::CLOSE, pc);
     if !active() || !io::is_ours(fd) && !io::is_locked(fd) {
-        hidden::uses(Hidden::FILES, fd as usize, true);
+        if !late {
+            hidden::uses(Hidden::FILES, fd as usize, true);
+        }
         hidden::gives_back(Hidden::FILES, fd as usize);
         hidden::numbers_file();
         // SAFETY: as above.

@@ -29,6 +29,7 @@ pub mod names;
 pub mod polls;
 pub mod processes;
 pub mod pthread;
+pub mod settings;
 pub mod signals;
 pub mod start;
 pub mod stdio;

@@ -7,6 +7,13 @@ use raddle_native::run::active;
 
 const DUPLICATE: [c_int; 2] = [0, 1030];
 
+mod number {
+    pub(super) const DUP: usize = 32;
+    pub(super) const DUP2: usize = 33;
+    pub(super) const FCNTL: usize = 72;
+    pub(super) const DUP3: usize = 292;
+}
+
 /// A file has got another name.
 fn named(fd: c_int, new: c_int) -> c_int {
     if active() && new >= 0 && new != fd {
@@ -15,34 +22,30 @@ fn named(fd: c_int, new: c_int) -> c_int {
     new
 }
 
-/// Another name for an open file.
-///
-/// # Safety
-/// As libc's.
-#[cfg_attr(panic = "abort", unsafe(no_mangle))]
-pub unsafe extern "C" fn dup(fd: c_int) -> c_int {
+/// Comes to a file and to what has the name that it gets. What had that is closed, and whoever waits for it may go on.
+fn naming(fd: c_int, new: c_int, number: usize, pc: usize, name: impl FnOnce() -> c_int) -> c_int {
+    let concerns = active() && io::before_both([fd, new], number, pc);
+    let result = named(fd, name());
+    if concerns {
+        io::after(pc);
+    }
+    result
+}
+
+unsafe extern "C" fn dup_(fd: c_int, pc: usize) -> c_int {
     // SAFETY: our own arguments; so in all that follow.
-    named(fd, unsafe { real!(dup(c_int) -> c_int)(fd) })
+    naming(fd, fd, number::DUP, pc, || unsafe { real!(dup(c_int) -> c_int)(fd) })
 }
 
-/// The same, with a given name.
-///
-/// # Safety
-/// As libc's.
-#[cfg_attr(panic = "abort", unsafe(no_mangle))]
-pub unsafe extern "C" fn dup2(fd: c_int, new: c_int) -> c_int {
+unsafe extern "C" fn dup2_(fd: c_int, new: c_int, pc: usize) -> c_int {
     // SAFETY: as above.
-    named(fd, unsafe { real!(dup2(c_int, c_int) -> c_int)(fd, new) })
+    naming(fd, new, number::DUP2, pc, || unsafe { real!(dup2(c_int, c_int) -> c_int)(fd, new) })
 }
 
-/// The same, with flags.
-///
-/// # Safety
-/// As libc's.
-#[cfg_attr(panic = "abort", unsafe(no_mangle))]
-pub unsafe extern "C" fn dup3(fd: c_int, new: c_int, flags: c_int) -> c_int {
+unsafe extern "C" fn dup3_(fd: c_int, new: c_int, flags: c_int, pc: usize) -> c_int {
     // SAFETY: as above.
-    named(fd, unsafe { real!(dup3(c_int, c_int, c_int) -> c_int)(fd, new, flags) })
+    let name = || unsafe { real!(dup3(c_int, c_int, c_int) -> c_int)(fd, new, flags) };
+    naming(fd, new, number::DUP3, pc, name)
 }
 
 /// Among other things the same. It takes what it is given after the first two, if anything.
@@ -51,12 +54,18 @@ unsafe extern "C" fn fcntl_(fd: c_int, what: c_int, argument: usize, pc: usize) 
         // SAFETY: passed on to the caller.
         return unsafe { file_locks::set(fd, what, argument, pc) };
     }
+    if active() && io::concerns(fd) {
+        io::before(fd, number::FCNTL, pc);
+    }
     // SAFETY: as above; what is not there is not looked at.
     let result = unsafe { real!(fcntl(c_int, c_int, usize) -> c_int)(fd, what, argument) };
     if DUPLICATE.contains(&what) { named(fd, result) } else { result }
 }
 
 hook! {
+    dup rsi => dup_;
+    dup2 rdx => dup2_;
+    dup3 rcx => dup3_;
     fcntl rcx => fcntl_;
 }
 

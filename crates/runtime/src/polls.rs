@@ -25,9 +25,17 @@ fn limit(milliseconds: c_int) -> Option<u64> {
     u64::try_from(milliseconds).ok().map(|limit| limit * 1_000_000)
 }
 
+/// Comes to those of the files that are closed.
+fn come_late(polls: &[Poll], number: usize, pc: usize) {
+    if active() {
+        polls.iter().for_each(|poll| _ = io::come_late(poll.fd, number, pc));
+    }
+}
+
 unsafe extern "C" fn poll_(polls: *mut Poll, count: usize, milliseconds: c_int, pc: usize) -> c_int {
     // SAFETY: the program's own arguments; so in all that follow.
     let all = unsafe { core::slice::from_raw_parts_mut(polls, count) };
+    come_late(all, number::POLL, pc);
     if !active() || !all.iter().any(|poll| io::is_ours(poll.fd)) {
         let args = [polls as usize, count, milliseconds as usize, 0, 0, 0];
         // SAFETY: as above.
@@ -57,6 +65,9 @@ unsafe extern "C" fn select_(
     pc: usize,
 ) -> c_int {
     let [wanted, room] = [reads, writes].map(|set| members(set, count));
+    if active() {
+        wanted.iter().chain(&room).for_each(|&fd| _ = io::come_late(fd, number::SELECT, pc));
+    }
     if active() && wanted.iter().chain(&room).any(|&fd| io::is_ours(fd)) {
         // SAFETY: the program's own variable: a timeval, which has microseconds.
         let limit = (!limit.is_null()).then(|| unsafe { *limit });
@@ -120,6 +131,7 @@ unsafe extern "C" fn ppoll_(
 ) -> c_int {
     // SAFETY: as above.
     let all = unsafe { core::slice::from_raw_parts_mut(polls, count) };
+    come_late(all, number::PPOLL, pc);
     if !active() || !all.iter().any(|poll| io::is_ours(poll.fd)) {
         let args = [polls as usize, count, moment as usize, mask as usize, 8, 0];
         // SAFETY: as above.
@@ -159,7 +171,9 @@ unsafe extern "C" fn epoll_ctl_(group: c_int, how: c_int, fd: c_int, event: usiz
     }
     // Who waits for the group waits for all that is in it.
     io::unite(group, fd);
-    io::before(group, number::EPOLL_CTL, pc);
+    if !io::before_both([group, fd], number::EPOLL_CTL, pc) {
+        io::before(group, number::EPOLL_CTL, pc);
+    }
     // SAFETY: as above.
     let result = unsafe { plain(number::EPOLL_CTL, args) } as c_int;
     io::after(pc);
@@ -174,6 +188,9 @@ unsafe extern "C" fn epoll_wait_(
     pc: usize,
 ) -> c_int {
     let mut wait = milliseconds;
+    if active() {
+        io::come_late(group, number::EPOLL_WAIT, pc);
+    }
     if active() && io::is_ours(group) {
         let mut polls = [Poll { fd: group, events: IN, found: 0 }];
         if io::wait(&mut polls, limit(milliseconds), number::EPOLL_WAIT, pc).is_none() {

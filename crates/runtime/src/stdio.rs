@@ -4,18 +4,27 @@
 //! A lock of a stream that the program takes itself is a mutex of ours and not libc's: a thread that is switched away
 //! from while it has it must not hold up the kernel thread that runs all others. Once there is one, every call on that stream
 //! takes it. Before that nothing can come between the beginning and the end of a call, and nothing is a scheduling point.
+//!
+//! What goes through a stream to a file that the run has made, a pipe for instance, is a call on that file: another thread may wait for it.
 
 use crate::strings::{length, touched};
 use core::ffi::c_int;
 use raddle_model::trace::Hidden;
-use raddle_native::hidden;
 use raddle_native::locks::{self, Patience};
 use raddle_native::run::{active, with};
+use raddle_native::{hidden, io};
 
 unsafe extern "C" {
     static stdin: usize;
     static stdout: usize;
     static stderr: usize;
+    fn fileno(stream: usize) -> c_int;
+}
+
+mod number {
+    pub(super) const READ: usize = 0;
+    pub(super) const WRITE: usize = 1;
+    pub(super) const CLOSE: usize = 3;
 }
 
 /// Libc's list of arguments, where they lie and which come next.
@@ -27,25 +36,60 @@ pub struct Arguments {
 }
 
 /// Does something on a stream, when nobody else has locked it.
-fn on<R>(stream: usize, pc: usize, work: impl FnOnce() -> R) -> R {
+fn on<R>(stream: usize, number: usize, pc: usize, work: impl FnOnce() -> R) -> R {
     let locked = active() && with(|run| run.objects.sync(stream).is_some());
-    // What is printed the program does not see again.
-    // SAFETY: libc's own variables.
-    if !locked && unsafe { stream != stdout && stream != stderr } {
-        hidden::uses(Hidden::FILES, stream, true);
-    }
+    uses(stream, locked);
     if locked {
         locks::lock_stream(stream, Patience::Endless, pc);
     }
+    let file = begin(stream, number, pc);
     let result = work();
+    if file.is_some() {
+        io::after(pc);
+    }
     if locked {
         locks::unlock_stream(stream, pc);
     }
     result
 }
 
+/// Comes to the file behind a stream, if it is one of the run's own.
+fn begin(stream: usize, number: usize, pc: usize) -> Option<c_int> {
+    if !active() || stream == 0 {
+        return None;
+    }
+    // SAFETY: the program's own stream.
+    let file = Some(unsafe { fileno(stream) }).filter(|&fd| io::is_ours(fd))?;
+    io::before(file, number, pc);
+    Some(file)
+}
+
+unsafe extern "C" fn close(stream: usize, pc: usize) -> c_int {
+    let file = begin(stream, number::CLOSE, pc);
+    hidden::uses(Hidden::FILES, stream, true);
+    hidden::gives_back(Hidden::FILES, stream);
+    hidden::numbers_file();
+    // SAFETY: as above.
+    let result = unsafe { real!(fclose(usize) -> c_int)(stream) };
+    if let Some(fd) = file {
+        io::closed(fd);
+        io::after(pc);
+    }
+    result
+}
+
+/// Those who have locked a stream are ordered by that, but not with those who use it without.
+fn uses(stream: usize, locked: bool) {
+    // What is printed the program does not see again.
+    // SAFETY: libc's own variables.
+    if unsafe { stream != stdout && stream != stderr } {
+        hidden::uses(Hidden::FILES, stream, !locked);
+    }
+}
+
 unsafe extern "C" fn lock(stream: usize, pc: usize) {
     if active() {
+        uses(stream, true);
         locks::lock_stream(stream, Patience::Endless, pc);
     } else {
         // SAFETY: our own arguments; so in all calls of libc below.
@@ -55,6 +99,7 @@ unsafe extern "C" fn lock(stream: usize, pc: usize) {
 
 unsafe extern "C" fn try_lock(stream: usize, pc: usize) -> c_int {
     if active() {
+        uses(stream, true);
         return locks::lock_stream(stream, Patience::None, pc);
     }
     // SAFETY: as above.
@@ -73,7 +118,7 @@ unsafe extern "C" fn unlock(stream: usize, pc: usize) {
 unsafe extern "C" fn write(buffer: usize, size: usize, count: usize, stream: usize, pc: usize) -> usize {
     touched(buffer, size.saturating_mul(count), false, pc);
     // SAFETY: as above.
-    on(stream, pc, || unsafe {
+    on(stream, number::WRITE, pc, || unsafe {
         real!(fwrite(usize, usize, usize, usize) -> usize)(buffer, size, count, stream)
     })
 }
@@ -81,7 +126,7 @@ unsafe extern "C" fn write(buffer: usize, size: usize, count: usize, stream: usi
 /// What is written is known afterwards only.
 unsafe extern "C" fn read(buffer: usize, size: usize, count: usize, stream: usize, pc: usize) -> usize {
     // SAFETY: as above.
-    let read = on(stream, pc, || unsafe {
+    let read = on(stream, number::READ, pc, || unsafe {
         real!(fread(usize, usize, usize, usize) -> usize)(buffer, size, count, stream)
     });
     touched(buffer, size * read, true, pc);
@@ -90,7 +135,9 @@ unsafe extern "C" fn read(buffer: usize, size: usize, count: usize, stream: usiz
 
 unsafe extern "C" fn read_line(buffer: usize, size: c_int, stream: usize, pc: usize) -> usize {
     // SAFETY: as above.
-    let line = on(stream, pc, || unsafe { real!(fgets(usize, c_int, usize) -> usize)(buffer, size, stream) });
+    let line = on(stream, number::READ, pc, || unsafe {
+        real!(fgets(usize, c_int, usize) -> usize)(buffer, size, stream)
+    });
     if line != 0 {
         // SAFETY: libc has ended it.
         touched(buffer, unsafe { length(buffer, usize::MAX) } + 1, true, pc);
@@ -102,20 +149,20 @@ unsafe extern "C" fn write_text(text: usize, stream: usize, pc: usize) -> c_int 
     // SAFETY: the program's text; and as above.
     touched(text, unsafe { length(text, usize::MAX) } + 1, false, pc);
     // SAFETY: as above.
-    on(stream, pc, || unsafe { real!(fputs(usize, usize) -> c_int)(text, stream) })
+    on(stream, number::WRITE, pc, || unsafe { real!(fputs(usize, usize) -> c_int)(text, stream) })
 }
 
 unsafe extern "C" fn write_line(text: usize, pc: usize) -> c_int {
     // SAFETY: the program's text; and as above.
     unsafe {
         touched(text, length(text, usize::MAX) + 1, false, pc);
-        on(stdout, pc, || real!(puts(usize) -> c_int)(text))
+        on(stdout, number::WRITE, pc, || real!(puts(usize) -> c_int)(text))
     }
 }
 
 unsafe extern "C" fn write_character(character: c_int, stream: usize, pc: usize) -> c_int {
     // SAFETY: as above.
-    on(stream, pc, || unsafe { real!(fputc(c_int, usize) -> c_int)(character, stream) })
+    on(stream, number::WRITE, pc, || unsafe { real!(fputc(c_int, usize) -> c_int)(character, stream) })
 }
 
 unsafe extern "C" fn write_character_out(character: c_int, pc: usize) -> c_int {
@@ -125,7 +172,7 @@ unsafe extern "C" fn write_character_out(character: c_int, pc: usize) -> c_int {
 
 unsafe extern "C" fn read_character(stream: usize, pc: usize) -> c_int {
     // SAFETY: as above.
-    on(stream, pc, || unsafe { real!(fgetc(usize) -> c_int)(stream) })
+    on(stream, number::READ, pc, || unsafe { real!(fgetc(usize) -> c_int)(stream) })
 }
 
 unsafe extern "C" fn read_character_in(pc: usize) -> c_int {
@@ -135,12 +182,14 @@ unsafe extern "C" fn read_character_in(pc: usize) -> c_int {
 
 unsafe extern "C" fn flush(stream: usize, pc: usize) -> c_int {
     // SAFETY: as above.
-    on(stream, pc, || unsafe { real!(fflush(usize) -> c_int)(stream) })
+    on(stream, number::WRITE, pc, || unsafe { real!(fflush(usize) -> c_int)(stream) })
 }
 
 unsafe extern "C" fn print_to(stream: usize, format: usize, list: *mut Arguments, pc: usize) -> c_int {
     // SAFETY: as above.
-    on(stream, pc, || unsafe { real!(vfprintf(usize, usize, *mut Arguments) -> c_int)(stream, format, list) })
+    on(stream, number::WRITE, pc, || unsafe {
+        real!(vfprintf(usize, usize, *mut Arguments) -> c_int)(stream, format, list)
+    })
 }
 
 unsafe extern "C" fn print(format: usize, list: *mut Arguments, pc: usize) -> c_int {
@@ -191,6 +240,7 @@ hook! {
     getc rsi => read_character;
     getchar rdi => read_character_in;
     fflush rsi => flush;
+    fclose rsi => close;
     vfprintf rcx => print_to;
     vprintf rdx => print;
     vsnprintf r8 => print_into;

@@ -13,6 +13,7 @@ const SIGNALS: &str = "but for the order of signals";
 const CANCELLATIONS: &str = "but for the order of cancellations";
 const FILES: &str = "but for the order of calls on files and streams";
 const PROCESS: &str = "but for the order of calls that use what the process has one of";
+const PARTS: &str = "but for the order of accesses to several parts of one atomic";
 const NUMBERS: &str = "but for the order of calls that take or free numbers of files or keys";
 
 /// Each program, and what a search that goes by dependence says about having run everything.
@@ -49,6 +50,16 @@ const PROGRAMS: &[(&str, Option<&str>)] = &[
     ("atomic_whole", None),
     ("atomic_version", None),
     ("futex_half", None),
+    ("atomic_again", None),
+    ("atomic_quarters", Some(PARTS)),
+    ("futex_plain", None),
+    ("pipe_closed", None),
+    ("pipe_renamed", Some(FILES)),
+    ("pipe_asked", None),
+    ("pipe_flags", None),
+    ("pipe_stream", None),
+    ("socket_shut", None),
+    ("stream_locked", Some(FILES)),
     ("nothing_hidden", None),
 ];
 

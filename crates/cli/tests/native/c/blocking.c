@@ -140,6 +140,20 @@ static void recv_(void) {
     char byte;
     need(recv(pair[0], &byte, 1, 0) == 1);
 }
+static void recv_end(void) {
+    char byte;
+    need(recv(pair[0], &byte, 1, 0) == 0);
+}
+static void shut(void) { need(shutdown(pair[1], SHUT_WR) == 0); }
+static void read_end(void) {
+    char byte;
+    while (read(ends[0], &byte, 1) > 0)
+        ;
+}
+static void close_stream(void) {
+    FILE *stream = fdopen(ends[1], "w");
+    need(stream && fputs("x", stream) >= 0 && fclose(stream) == 0);
+}
 static void recvfrom_(void) {
     char byte;
     need(recvfrom(pair[0], &byte, 1, 0, NULL, NULL) == 1);
@@ -300,6 +314,8 @@ static const struct {
     {"connect", queued, connect_, accept_},
     {"recv", sockets, recv_, give},
     {"recvfrom", sockets, recvfrom_, give},
+    {"shutdown", sockets, recv_end, shut},
+    {"fclose", pipes, read_end, close_stream},
     {"recvmsg", sockets, recvmsg_, give},
     {"send", stuffed, send_, receive},
     {"sendto", stuffed, sendto_, receive},

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -300,6 +302,94 @@ static void *writes_late(void *unused) {
     got[0] = write(ends[1], "x", 1);
     return unused;
 }
+static void *writes_after_step(void *unused) {
+    step(0);
+    return writes_late(unused);
+}
+static int pipe_closed(void) {
+    signal(SIGPIPE, SIG_IGN);
+    if (pipe(ends)) return 1;
+    begin(1, writes_after_step);
+    close(ends[1]);
+    end(1);
+    return got[0] == 1 ? 2 : 3;
+}
+static int pipe_renamed(void) {
+    int other[2];
+    if (pipe(ends) || pipe(other)) return 1;
+    begin(1, writes_after_step);
+    dup2(other[1], ends[1]);
+    end(1);
+    struct pollfd first = {.fd = ends[0], .events = POLLIN};
+    return poll(&first, 1, 0) == 1 && first.revents & POLLIN ? 2 : 3;
+}
+static int pipe_asked(void) {
+    int waiting = 0;
+    if (pipe(ends)) return 1;
+    begin(1, writes_after_step);
+    ioctl(ends[0], FIONREAD, &waiting);
+    end(1);
+    return waiting;
+}
+static void *sets_flags(void *unused) {
+    step(0);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    write(ends[1], "x", 1);
+    return unused;
+}
+static int pipe_flags(void) {
+    char byte;
+    if (pipe(ends)) return 1;
+    begin(1, sets_flags);
+    int found = read(ends[0], &byte, 1);
+    end(1);
+    return found == 1 ? 2 : 3;
+}
+static void *writes_stream(void *unused) {
+    FILE *out = fdopen(ends[1], "w");
+    step(0);
+    fputs("x", out);
+    fclose(out);
+    return unused;
+}
+static int pipe_stream(void) {
+    if (pipe2(ends, O_NONBLOCK)) return 1;
+    begin(1, writes_stream);
+    char byte;
+    int found = read(ends[0], &byte, 1);
+    end(1);
+    return found + 2;
+}
+static FILE *stream;
+static void *reads_locked(void *unused) {
+    step(0);
+    flockfile(stream);
+    got[0] = getc_unlocked(stream);
+    funlockfile(stream);
+    return unused;
+}
+static int stream_locked(void) {
+    if (pipe(ends) || write(ends[1], "ab", 2) != 2) return 1;
+    stream = fdopen(ends[0], "r");
+    begin(1, reads_locked);
+    step(1);
+    ungetc('c', stream);
+    end(1);
+    return got[0] - 'a' + 2;
+}
+static void *receives(void *unused) {
+    char byte;
+    step(0);
+    got[0] = recv(ends[0], &byte, 1, MSG_DONTWAIT);
+    return unused;
+}
+static int socket_shut(void) {
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) return 1;
+    begin(1, receives);
+    shutdown(ends[1], SHUT_WR);
+    end(1);
+    return got[0] + 2;
+}
 static int pipe_close(void) {
     signal(SIGPIPE, SIG_IGN);
     if (pipe(ends)) return 1;
@@ -526,6 +616,51 @@ static int atomic_version(void) {
     return version;
 }
 
+/* The half of an atomic after another half, and all of it after both. */
+static void *adds_version(void *unused) {
+    atomic_fetch_add(&top.parts[1], 1);
+    return unused;
+}
+static int atomic_again(void) {
+    struct tagged new = {2, 2};
+    begin(1, adds_version);
+    atomic_fetch_add(&top.parts[0], 1);
+    int version = atomic_exchange(&top.both, new).version;
+    end(1);
+    return version;
+}
+static union {
+    _Atomic struct tagged both;
+    _Atomic uint32_t parts[4];
+} quarters;
+static void *adds_to_quarter(void *number) {
+    atomic_fetch_add(&quarters.parts[*(int *)number * 2 + 1], 1);
+    return NULL;
+}
+static int atomic_quarters(void) {
+    struct tagged new = {2, 2};
+    begin(2, adds_to_quarter);
+    struct tagged old = atomic_exchange(&quarters.both, new);
+    end(2);
+    return !!old.pointer + 2 * !!old.version;
+}
+
+/* The kernel looks at the word that is waited for, whoever has written it and how. */
+static int plain_word;
+static void *waits_for_plain_word(void *unused) {
+    struct timespec limit = {0, 5};
+    step(0);
+    got[0] = syscall(SYS_futex, &plain_word, FUTEX_WAIT_PRIVATE, 0, &limit, NULL, 0) ? errno == EAGAIN : 2;
+    return unused;
+}
+static int futex_plain(void) {
+    begin(1, waits_for_plain_word);
+    step(1);
+    plain_word = 1;
+    end(1);
+    return got[0];
+}
+
 /* Who waits for a half is woken by who has stored all of it, or comes too late to wait. */
 static void *waits_for_half(void *unused) {
     got[0] = syscall(SYS_futex, &halves.parts[1], FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0) == -1;
@@ -551,6 +686,8 @@ static const struct {
     PROGRAM(key_numbers),    PROGRAM(environment),     PROGRAM(random_numbers),   PROGRAM(thread_name),    PROGRAM(nothing_hidden),
     PROGRAM(pipe_several),   PROGRAM(pipe_three),      PROGRAM(group_both),       PROGRAM(process_copy),
     PROGRAM(atomic_half),    PROGRAM(atomic_whole),    PROGRAM(atomic_version),   PROGRAM(futex_half),
+    PROGRAM(atomic_again),   PROGRAM(atomic_quarters), PROGRAM(futex_plain),      PROGRAM(pipe_closed),    PROGRAM(pipe_renamed),
+    PROGRAM(pipe_asked),     PROGRAM(pipe_flags),      PROGRAM(pipe_stream),      PROGRAM(socket_shut),    PROGRAM(stream_locked),
 };
 
 int main(int count, char **arguments) {
