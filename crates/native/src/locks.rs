@@ -83,11 +83,30 @@ fn is_robust(address: usize) -> bool {
 }
 
 impl Run {
+    /// The object at an address, or another if that cannot be what is there: memory is used again, and many locks are made by nothing but zeros.
+    #[inline(always)]
+    fn fitting(
+        &mut self,
+        address: usize,
+        site: SiteId,
+        fits: impl FnOnce(&State) -> bool,
+        state: impl FnOnce() -> State,
+    ) -> ObjectId {
+        match self.objects.sync(address) {
+            Some(object) if fits(&self.engine.world().object(object).state) => object,
+            _ => self.new_object(address, site, state()),
+        }
+    }
+
     #[inline(always)]
     fn mutex(&mut self, address: usize, site: SiteId) -> ObjectId {
-        self.object(address, site, || {
-            State::Mutex(Mutex { recursive: mutex_kind(address) == RECURSIVE, ..Mutex::default() })
-        })
+        let recursive = mutex_kind(address) == RECURSIVE;
+        self.fitting(
+            address,
+            site,
+            |state| matches!(state, State::Mutex(mutex) if mutex.recursive == recursive),
+            || State::Mutex(Mutex { recursive, ..Mutex::default() }),
+        )
     }
 
     /// A mutex that asks for nothing special, in memory that may be touched.
@@ -108,10 +127,19 @@ impl Run {
 /// What every lock has at least, to be looked at before and after a wait: it may lie in memory that is freed.
 const TOUCHED: usize = 4;
 
-fn place(address: usize, pc: usize, state: impl FnOnce() -> State) -> (ObjectId, SiteId) {
+fn place(
+    address: usize,
+    pc: usize,
+    fits: impl FnOnce(&State) -> bool,
+    state: impl FnOnce() -> State,
+) -> (ObjectId, SiteId) {
     let site = with(|run| run.site(pc));
     check_memory(address, TOUCHED, true, site);
-    with(|run| (run.object(address, site, state), site))
+    with(|run| (run.fitting(address, site, fits, state), site))
+}
+
+fn is_mutex(state: &State) -> bool {
+    matches!(state, State::Mutex(_))
 }
 
 /// The object at the address begins anew.
@@ -128,21 +156,41 @@ pub fn mutex_init(address: usize, pc: usize) {
     fresh(address, pc, State::Mutex(Mutex { recursive, ..Mutex::default() }));
 }
 
-/// An object is no more. Error if it is in use.
-pub fn destroy(address: usize) -> i32 {
-    with(|run| {
-        let Some(object) = run.objects.sync(address) else { return 0 };
-        let busy = match &run.engine.world().object(object).state {
-            State::Mutex(mutex) => mutex.owner.is_some(),
-            State::RwLock(lock) => lock.writer.is_some() || !lock.readers.is_empty(),
-            _ => false,
-        };
-        if busy {
-            return error::BUSY;
-        }
-        run.objects.remove_sync(address);
-        0
-    })
+/// What glibc writes as the kind of a mutex that is destroyed. Whoever makes another there writes its kind, by an initializer, too.
+const DESTROYED: u32 = u32::MAX;
+
+/// An object is no more. Nobody may have it.
+pub fn destroy(address: usize, pc: usize) {
+    let Some(object) = with(|run| run.objects.sync(address)) else { return };
+    let site = with(|run| run.site(pc));
+    check_memory(address, TOUCHED, true, site);
+    let holder = with(|run| match &run.engine.world().object(object).state {
+        State::Mutex(mutex) => mutex.owner,
+        State::RwLock(lock) => lock.writer.or_else(|| lock.readers.first().copied()),
+        _ => None,
+    });
+    if let Some(holder) = holder {
+        let (noun, holder) = with(|run| {
+            let world = run.engine.world();
+            (world.object(object).state.noun(), world.path(holder))
+        });
+        misused(site, &format!("destroys a {noun} that {holder} holds"));
+    }
+    with(|run| run.objects.remove_sync(address));
+}
+
+/// A mutex is no more. To say so twice is harmless.
+pub fn mutex_destroy(address: usize, pc: usize) {
+    destroy(address, pc);
+    // SAFETY: the program says that a mutex lies there.
+    unsafe { ((address + MUTEX_KIND) as *mut u32).write(DESTROYED) };
+}
+
+/// Stops a task that does something to a mutex that is destroyed.
+fn undestroyed(address: usize, does: &str, site: SiteId) {
+    if kinds(address) == DESTROYED {
+        misused(site, &format!("{does} a mutex that was destroyed"));
+    }
 }
 
 /// Takes an ordinary mutex, where nothing is unusual: when the way has been gone. It leads nowhere if it is not as simple;
@@ -166,7 +214,7 @@ fn lock_straight(address: usize, pc: usize) -> Way {
 #[inline(never)]
 fn lock_again(address: usize, pc: usize) {
     if sent::handle() {
-        let (object, site, _) = held(address, pc);
+        let (object, site, _) = held(address, "locks", pc);
         arrive(Op::new(Kind::Lock, object, site));
     }
 }
@@ -186,7 +234,7 @@ pub fn lock(address: usize, patience: Patience, pc: usize) -> i32 {
             return 0;
         }
     }
-    let (object, site, held) = held(address, pc);
+    let (object, site, held) = held(address, "locks", pc);
     if held && mutex_kind(address) == ERROR_CHECKING {
         return if patience == Patience::None { error::BUSY } else { error::DEADLOCK };
     }
@@ -209,14 +257,15 @@ fn taken(object: ObjectId, site: SiteId) -> i32 {
 
 /// All is well again with a robust mutex.
 pub fn consistent(address: usize, pc: usize) -> i32 {
-    let (object, _, held) = held(address, pc);
+    let (object, _, held) = held(address, "mends", pc);
     if held && is_robust(address) { with(|run| run.mends(object)) } else { error::INVALID }
 }
 
-/// A mutex, and whether the running task holds it.
-fn held(address: usize, pc: usize) -> (ObjectId, SiteId, bool) {
+/// A mutex that the running task does something to, and whether it holds it.
+fn held(address: usize, does: &str, pc: usize) -> (ObjectId, SiteId, bool) {
     let site = with(|run| run.site(pc));
     check_memory(address, TOUCHED, true, site);
+    undestroyed(address, does, site);
     with(|run| {
         let object = run.mutex(address, site);
         (object, site, run.holds(object))
@@ -238,12 +287,16 @@ pub fn unlock(address: usize, pc: usize) -> i32 {
     if unlock_straight(address, pc) {
         return 0;
     }
-    let (object, site, held) = held(address, pc);
+    let (object, site, held) = held(address, "unlocks", pc);
     if !held && (mutex_kind(address) == ERROR_CHECKING || is_robust(address)) {
         return error::PERMISSION;
     }
     if !held && with(|run| run.engine.world().object(object).version == 0) {
-        never_locked(site);
+        // There is no such mutex, or no longer: whoever has locked it has lost it.
+        misused(
+            site,
+            "unlocks a mutex that it does not hold: nobody has locked it, or it was made anew in the meantime",
+        );
     }
     if is_robust(address) {
         with(|run| run.gives_robust(object));
@@ -251,16 +304,18 @@ pub fn unlock(address: usize, pc: usize) -> i32 {
     code(arrive(Op::new(Kind::Unlock, object, site)))
 }
 
-/// There is no such mutex, or no longer: whoever has locked it has lost it.
+/// The running task does what must not be done, and the run ends.
 #[cold]
-fn never_locked(site: SiteId) -> ! {
+fn misused(site: SiteId, does: &str) -> ! {
     with(|run| {
         let path = run.engine.world().path(run.running);
-        let message = format!(
-            "{path} unlocks a mutex that it does not hold: nobody has locked it, or it was destroyed in the meantime"
-        );
         let (tasks, sites) = (vec![run.running], vec![site]);
-        run.engine.fail(Failure { kind: FailureKind::Misuse, message, tasks, sites });
+        run.engine.fail(Failure {
+            kind: FailureKind::Misuse,
+            message: format!("{path} {does}"),
+            tasks,
+            sites,
+        });
     });
     crate::failing::stop()
 }
@@ -272,13 +327,13 @@ pub fn spin_init(address: usize, pc: usize) {
 
 /// Takes a spinning lock.
 pub fn spin_lock(address: usize, patience: Patience, pc: usize) -> i32 {
-    let (object, site) = place(address, pc, || State::Mutex(Mutex::default()));
+    let (object, site) = place(address, pc, is_mutex, || State::Mutex(Mutex::default()));
     code(arrive(patience.apply(Op::new(Kind::Lock, object, site))))
 }
 
 /// Gives it back.
 pub fn spin_unlock(address: usize, pc: usize) -> i32 {
-    let (object, site) = place(address, pc, || State::Mutex(Mutex::default()));
+    let (object, site) = place(address, pc, is_mutex, || State::Mutex(Mutex::default()));
     code(arrive(Op::new(Kind::Unlock, object, site)))
 }
 
@@ -297,11 +352,11 @@ pub fn unlock_stream(address: usize, pc: usize) {
 }
 
 fn stream(address: usize, pc: usize) -> (ObjectId, SiteId) {
-    place(address, pc, || State::Mutex(Mutex { recursive: true, ..Mutex::default() }))
+    place(address, pc, is_mutex, || State::Mutex(Mutex { recursive: true, ..Mutex::default() }))
 }
 
 fn condvar(address: usize, pc: usize) -> (ObjectId, SiteId) {
-    place(address, pc, || State::Condvar(Condvar::default()))
+    place(address, pc, |state| matches!(state, State::Condvar(_)), || State::Condvar(Condvar::default()))
 }
 
 /// A condition variable is made.
@@ -322,6 +377,7 @@ pub fn cond_clock(address: usize) -> i32 {
 pub fn cond_wait(address: usize, mutex: usize, patience: Patience, pc: usize) -> i32 {
     let (object, site) = condvar(address, pc);
     check_memory(mutex, TOUCHED, true, site);
+    undestroyed(mutex, "waits with", site);
     let second = with(|run| run.mutex(mutex, site));
     let op = patience.apply(Op::new(Kind::Wait, object, site).second(second));
     let robust = is_robust(mutex);
@@ -342,7 +398,7 @@ pub fn notify(address: usize, all: bool, pc: usize) {
 }
 
 fn rwlock(address: usize, pc: usize) -> (ObjectId, SiteId) {
-    place(address, pc, || State::RwLock(RwLock::default()))
+    place(address, pc, |state| matches!(state, State::RwLock(_)), || State::RwLock(RwLock::default()))
 }
 
 /// A readers-writer lock is made.
@@ -375,7 +431,8 @@ pub fn barrier_init(address: usize, count: u32, pc: usize) {
 
 /// Waits at a barrier. True for the one who opened it.
 pub fn barrier_wait(address: usize, pc: usize) -> bool {
-    let (object, site) = place(address, pc, || State::Barrier(Barrier::new(1)));
+    let (object, site) =
+        place(address, pc, |state| matches!(state, State::Barrier(_)), || State::Barrier(Barrier::new(1)));
     let last = arrive(Op::new(Kind::Arrive, object, site)) == Outcome::Value(1);
     if !last {
         arrive(Op::new(Kind::Leave, object, site));
@@ -384,11 +441,16 @@ pub fn barrier_wait(address: usize, pc: usize) -> bool {
 }
 
 fn semaphore(address: usize, pc: usize) -> (ObjectId, SiteId) {
-    place(address, pc, || {
-        // SAFETY: the program says that a semaphore lies there; glibc keeps its value in the first word.
-        let permits = u64::from(unsafe { (address as *const u32).read() });
-        State::Semaphore(Semaphore { permits })
-    })
+    place(
+        address,
+        pc,
+        |state| matches!(state, State::Semaphore(_)),
+        || {
+            // SAFETY: the program says that a semaphore lies there; glibc keeps its value in the first word.
+            let permits = u64::from(unsafe { (address as *const u32).read() });
+            State::Semaphore(Semaphore { permits })
+        },
+    )
 }
 
 /// A semaphore is made.
@@ -423,8 +485,10 @@ pub fn semaphore_value(address: usize, pc: usize) -> i32 {
     })
 }
 
+/// A once whose word says that it is done, or that it is not.
 fn once(address: usize, pc: usize, done: bool) -> (ObjectId, SiteId) {
-    place(address, pc, || State::Once(if done { Once::Complete } else { Once::default() }))
+    let fits = |state: &State| matches!(state, State::Once(once) if done || !matches!(once, Once::Complete));
+    place(address, pc, fits, || State::Once(if done { Once::Complete } else { Once::default() }))
 }
 
 /// Enters a once. True for the one who has to do it; `done` says that it was before the run began.

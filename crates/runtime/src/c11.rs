@@ -113,9 +113,15 @@ unsafe extern "C" fn cond_init(object: usize, pc: usize) -> c_int {
     result
 }
 
-unsafe extern "C" fn destroy(object: usize, _: usize) {
+unsafe extern "C" fn mutex_destroy(object: usize, pc: usize) {
     if active() {
-        locks::destroy(object);
+        locks::mutex_destroy(object, pc);
+    }
+}
+
+unsafe extern "C" fn cond_destroy(object: usize, pc: usize) {
+    if active() {
+        locks::destroy(object, pc);
     }
 }
 
@@ -127,11 +133,11 @@ hook! {
     mtx_trylock rsi => try_lock;
     mtx_timedlock rdx => timed_lock;
     mtx_unlock rsi => unlock;
-    mtx_destroy rsi => destroy;
+    mtx_destroy rsi => mutex_destroy;
     cnd_init rsi => cond_init;
     cnd_signal rsi => signal;
     cnd_broadcast rsi => broadcast;
-    cnd_destroy rsi => destroy;
+    cnd_destroy rsi => cond_destroy;
 }
 
 point! {

@@ -79,7 +79,10 @@ controlled! {
         };
     unlock = pthread_mutex_unlock(object: usize) pc => locks::unlock(object, pc);
     consistent = pthread_mutex_consistent(object: usize) pc => locks::consistent(object, pc);
-    mutex_destroy = pthread_mutex_destroy(object: usize) _pc => locks::destroy(object);
+    mutex_destroy = pthread_mutex_destroy(object: usize) pc => {
+        locks::mutex_destroy(object, pc);
+        0
+    };
 
     cond_wait = pthread_cond_wait(object: usize, mutex: usize) pc =>
         locks::cond_wait(object, mutex, Patience::Endless, pc);
@@ -104,7 +107,10 @@ controlled! {
         locks::notify(object, true, pc);
         0
     };
-    cond_destroy = pthread_cond_destroy(object: usize) _pc => locks::destroy(object);
+    cond_destroy = pthread_cond_destroy(object: usize) pc => {
+        locks::destroy(object, pc);
+        0
+    };
 
     read_lock = pthread_rwlock_rdlock(object: usize) pc =>
         locks::rwlock_lock(object, false, Patience::Endless, pc);
@@ -139,15 +145,24 @@ controlled! {
             None => error::INVALID,
         };
     rwlock_unlock = pthread_rwlock_unlock(object: usize) pc => locks::rwlock_unlock(object, pc);
-    rwlock_destroy = pthread_rwlock_destroy(object: usize) _pc => locks::destroy(object);
+    rwlock_destroy = pthread_rwlock_destroy(object: usize) pc => {
+        locks::destroy(object, pc);
+        0
+    };
 
     barrier_wait = pthread_barrier_wait(object: usize) pc => if locks::barrier_wait(object, pc) { -1 } else { 0 };
-    barrier_destroy = pthread_barrier_destroy(object: usize) _pc => locks::destroy(object);
+    barrier_destroy = pthread_barrier_destroy(object: usize) pc => {
+        locks::destroy(object, pc);
+        0
+    };
 
     spin_lock = pthread_spin_lock(object: usize) pc => locks::spin_lock(object, Patience::Endless, pc);
     try_spin_lock = pthread_spin_trylock(object: usize) pc => locks::spin_lock(object, Patience::None, pc);
     spin_unlock = pthread_spin_unlock(object: usize) pc => locks::spin_unlock(object, pc);
-    spin_destroy = pthread_spin_destroy(object: usize) _pc => locks::destroy(object);
+    spin_destroy = pthread_spin_destroy(object: usize) pc => {
+        locks::destroy(object, pc);
+        0
+    };
 
     semaphore_wait = sem_wait(object: usize) pc =>
         answer(locks::semaphore_wait(object, Patience::Endless, pc));
@@ -174,7 +189,10 @@ controlled! {
         unsafe { *value = locks::semaphore_value(object, pc) };
         0
     };
-    semaphore_destroy = sem_destroy(object: usize) _pc => locks::destroy(object);
+    semaphore_destroy = sem_destroy(object: usize) pc => {
+        locks::destroy(object, pc);
+        0
+    };
 }
 
 /// Semaphores tell of errors by errno.

@@ -252,7 +252,37 @@ fn who_locks_what_is_destroyed_is_told_by_searches_too() {
     for strategy in ["random", "dfs", "dpor", "odpor"] {
         let (ended, _out) = run(&build("destroyed.c"), &["--strategy", strategy, "--runs", "100"]);
         assert_eq!(ended.kinds(), ["misuse"], "{strategy}: {}", ended.stdout);
-        assert!(ended.stdout.contains("it was destroyed in the meantime"), "{strategy}: {}", ended.stdout);
+        assert!(ended.stdout.contains("a mutex that was destroyed"), "{strategy}: {}", ended.stdout);
+    }
+}
+
+#[test]
+fn who_uses_a_lock_that_is_destroyed_or_destroys_one_that_is_held_is_told() {
+    for (what, message) in [
+        ("", None),
+        ("held", Some("main destroys a mutex that main/0 holds")),
+        ("read", Some("main destroys a rwlock that main/0 holds")),
+        ("lock", Some("main locks a mutex that was destroyed")),
+        ("try", Some("main locks a mutex that was destroyed")),
+        ("unlock", Some("main unlocks a mutex that was destroyed")),
+        ("wait", Some("main waits with a mutex that was destroyed")),
+    ] {
+        let (ended, _out) = run_with(&build("misused.c"), &["--strategy", "odpor"], &[what]);
+        let json = ended.json();
+        let told: Vec<_> = json["failures"].as_array().expect("a list").iter().collect();
+        assert_eq!(told.len(), usize::from(message.is_some()), "{what}: {json}");
+        if let Some(message) = message {
+            assert_eq!(told[0]["kind"], "misuse", "{what}: {json}");
+            assert_eq!(told[0]["message"], message, "{what}");
+        }
+    }
+}
+
+#[test]
+fn locks_that_follow_each_other_in_the_same_memory_are_different_ones() {
+    for options in [["--strategy", "random"], ["--strategy", "odpor"], ["--isolation", "fork"]] {
+        let (ended, _out) = run(&build("anew.cc"), &[&options[..], &["--runs", "50"]].concat());
+        assert_eq!(ended.code, Some(0), "{options:?}: {}{}", ended.stdout, ended.stderr);
     }
 }
 
