@@ -4,7 +4,7 @@ use crate::native::Backend;
 use crate::output::{self, Format};
 use crate::problem::Problem;
 use crate::runner::Runner;
-use crate::{Exit, show};
+use crate::{Exit, interrupt, progress, show};
 use raddle::tool;
 use raddle_report::preemptions;
 use raddle_wire::failure;
@@ -23,9 +23,19 @@ pub(crate) struct Args {
     format: Format,
 }
 
+/// Of the bar: in percent.
+const STEPS: u64 = 100;
+
 pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     let recorded = tool::read(&args.file)?;
-    let smaller = Runner::of(&recorded, Backend::Auto)?.minimize(&recorded, &args.file)?;
+    let bar = progress::bar(STEPS, "shrinking");
+    let mut goes_on = |done: f64| {
+        bar.set_position((done * STEPS as f64) as u64);
+        !interrupt::is_asked()
+    };
+    let smaller = Runner::of(&recorded, Backend::Auto)?.minimize(&recorded, &args.file, &mut goes_on);
+    bar.finish_and_clear();
+    let smaller = smaller?;
     let beside = args.file.parent().unwrap_or(Path::new(""));
     let path = tool::minimized(args.out.as_deref().unwrap_or(beside), &args.file);
     output::write(&path, failure::encode(&smaller))?;

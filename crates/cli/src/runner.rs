@@ -1,6 +1,7 @@
 //! Runs a recorded failure again: our own subjects in this process, tests in the executable that recorded them,
 //! native programs under a server of their own.
 
+use crate::interrupt;
 use crate::native::found::{self, BEGINNING, EXPECT_EXIT, HANG};
 use crate::native::{Backend, Beginning, Checkpoints, Isolation, NativeTarget, Program};
 use crate::problem::Problem;
@@ -94,12 +95,20 @@ impl Runner {
         }
     }
 
-    /// Shrinks it.
-    pub(crate) fn minimize(&mut self, file: &FailureFile, path: &Path) -> Result<FailureFile, Problem> {
+    /// Shrinks it. Whoever asks for an end gets the smallest so far; a test that runs by itself is ended with us.
+    pub(crate) fn minimize(
+        &mut self,
+        file: &FailureFile,
+        path: &Path,
+        goes_on: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<FailureFile, Problem> {
+        if !matches!(self, Runner::Test(_)) {
+            interrupt::listen();
+        }
         match self {
-            Runner::Here(target) => Ok(tool::smaller(target, file)?.file),
+            Runner::Here(target) => Ok(tool::smaller(target, file, goes_on)?.file),
             Runner::Native(target) => {
-                let smaller = tool::smaller(&mut **target, file)?;
+                let smaller = tool::smaller(&mut **target, file, goes_on)?;
                 Ok(retold(target, smaller.file))
             }
             Runner::Test(test) => {

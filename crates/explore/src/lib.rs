@@ -32,5 +32,5 @@ pub use odpor::Odpor;
 pub use outlook::Outlook;
 pub use pcb::Pcb;
 pub use sample::Sample;
-pub use shrink::{Minimized, ShrinkError, minimize};
+pub use shrink::{Effort, Minimized, ShrinkError, minimize};
 pub use systematic::{Next, Request, Search, Systematic};

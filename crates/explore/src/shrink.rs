@@ -18,8 +18,21 @@ use raddle_model::plan::{Switch, Wishes};
 use raddle_model::{FailureKind, Op, Plan, SiteId, Tail, TaskId, Trace, Verdict};
 use raddle_policy::wishes::{of_trace, picks};
 
-/// Runs that [`minimize`] makes at most, unless told otherwise.
-pub const RUNS_MAX: u64 = 2_000;
+/// How much [`minimize`] does at most, apart from what it is in when that is over. By runs alone, a program with long ones
+/// would take forever; by time, it would not be the same twice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Effort {
+    /// So many runs.
+    pub runs: u64,
+    /// So many events in them.
+    pub events: u64,
+}
+
+impl Default for Effort {
+    fn default() -> Effort {
+        Effort { runs: 10_000, events: 10_000_000 }
+    }
+}
 
 /// A shrunk failure.
 #[derive(Clone, PartialEq, Debug)]
@@ -60,22 +73,35 @@ impl From<TargetError> for ShrinkError {
     }
 }
 
-/// The fewest preemptions that are found with at most `runs_max` runs and still give the failure of
-/// `plan`, of the same kind at the same sites. Never worse than `plan`, and never something that does
-/// not fail.
+/// The fewest preemptions that are found with this effort and still give the failure of `plan`, of the
+/// same kind at the same sites. Never worse than `plan`, and never something that does not fail.
+/// `goes_on` is told how far the work is, from 0 to 1 at most, and says whether more of it may follow.
 pub fn minimize<T: Target + ?Sized>(
     target: &mut T,
     plan: &Plan,
-    runs_max: u64,
+    effort: Effort,
+    goes_on: &mut dyn FnMut(f64) -> bool,
 ) -> Result<Minimized, ShrinkError> {
     let original = target.run(plan)?;
     let Some(identity) = identity(&original) else {
         return Err(ShrinkError::DoesNotFail(ended(&original.digest.verdict)));
     };
+    // Some failures are told by who called.
+    let bare = self::identity(&target.run_bare(plan)?).as_ref() == Some(&identity);
     let wishes = of_trace(&original.trace, &plan.points);
     let trace = original.trace.clone();
-    let mut shrinker =
-        Shrinker { target, plan, identity, original: trace, choices: wishes.choices, runs: 1, runs_max };
+    let mut shrinker = Shrinker {
+        target,
+        plan,
+        bare,
+        identity,
+        original: trace,
+        choices: wishes.choices,
+        effort,
+        spent: Effort { runs: 2, events: original.trace.events.len() as u64 },
+        goes_on,
+        stopped: false,
+    };
     // Each of them may be a preemption until it is known better.
     let preemptions = wishes.switches.len() as u32;
     let mut best = Candidate { preemptions, switches: wishes.switches, run: original };
@@ -86,8 +112,13 @@ pub fn minimize<T: Target + ?Sized>(
         shrinker.search(&mut best)?;
     }
     let plan = plan.replaying(best.run.trace.schedule.clone());
-    let (preemptions, runs) = (best.preemptions, shrinker.runs + 1);
-    let run = target.run(&plan)?;
+    let (preemptions, runs) = (best.preemptions, shrinker.spent.runs + 1);
+    let (stopped, identity) = (shrinker.stopped, shrinker.identity);
+    let mut run = target.run(&plan)?;
+    // Whoever wants no more runs may get none.
+    if stopped && self::identity(&run).as_ref() != Some(&identity) {
+        run = best.run;
+    }
     Ok(Minimized { plan, run, preemptions, runs })
 }
 
@@ -123,24 +154,38 @@ struct Candidate {
 struct Shrinker<'a, T: ?Sized> {
     target: &'a mut T,
     plan: &'a Plan,
+    // Whether the failure is the same if nobody asks who called.
+    bare: bool,
     identity: Identity,
     original: Trace,
     choices: Vec<u32>,
-    runs: u64,
-    runs_max: u64,
+    effort: Effort,
+    spent: Effort,
+    goes_on: &'a mut dyn FnMut(f64) -> bool,
+    // Nobody wants to wait for more.
+    stopped: bool,
 }
 
 impl<T: Target + ?Sized> Shrinker<'_, T> {
-    fn spent(&self) -> bool {
-        self.runs >= self.runs_max
+    /// Whether there are no more runs to make.
+    fn spent(&mut self) -> bool {
+        let share = |spent: u64, all: u64| spent as f64 / all.max(1) as f64;
+        let done = share(self.spent.runs, self.effort.runs)
+            .max(share(self.spent.events, self.effort.events))
+            .min(1.0);
+        self.stopped |= !(self.goes_on)(done);
+        self.stopped || done == 1.0
     }
 
     fn run(&mut self, switches: &[Switch]) -> Result<Run, TargetError> {
-        self.runs += 1;
         let mut switches = switches.to_vec();
         switches.sort_unstable();
         let wishes = Wishes { switches, choices: self.choices.clone() };
-        self.target.run(&Plan { prefix: Default::default(), tail: Tail::Wishes(wishes), ..self.plan.clone() })
+        let plan = Plan { prefix: Default::default(), tail: Tail::Wishes(wishes), ..self.plan.clone() };
+        let run = if self.bare { self.target.run_bare(&plan)? } else { self.target.run(&plan)? };
+        self.spent.runs += 1;
+        self.spent.events += run.trace.events.len() as u64;
+        Ok(run)
     }
 
     /// The run under these switches, if it fails in the same way.
@@ -176,16 +221,22 @@ impl<T: Target + ?Sized> Shrinker<'_, T> {
         Ok(())
     }
 
-    /// Switches that did not happen in the run have no part in it.
+    /// Switches that did not happen in the run have no part in it. The others come in the order in which they happened: it is
+    /// often the end of a run that matters, and how it came there does not.
     fn drop_unused(&self, best: &mut Candidate) {
-        let happened = of_trace(&best.run.trace, &self.plan.points).switches;
-        best.switches.retain(|switch| happened.binary_search(switch).is_ok());
+        best.switches.sort_unstable();
+        let happened = picks(&best.run.trace, &self.plan.points).into_iter().map(|picked| picked.switch);
+        best.switches = happened.filter(|switch| best.switches.binary_search(switch).is_ok()).collect();
     }
 
-    /// How many of the switches are preemptions: without one, its task would have gone on.
+    /// How many of the switches are preemptions: without one, its task would have gone on. Those that there are no runs left
+    /// to look at may all be.
     fn preempting(&mut self, best: &Candidate) -> Result<u32, TargetError> {
         let mut count = 0;
-        for &Switch { from, events, to } in &best.switches {
+        for (seen, &Switch { from, events, to }) in best.switches.iter().enumerate() {
+            if self.spent() {
+                return Ok(count + (best.switches.len() - seen) as u32);
+            }
             let other = |switch: &&Switch| **switch != Switch { from, events, to };
             let rest: Vec<Switch> = best.switches.iter().filter(other).copied().collect();
             let run = self.run(&rest)?;

@@ -239,6 +239,12 @@ pub trait Target {
     /// One run, recorded in full.
     fn run(&mut self, plan: &Plan) -> Result<Run, TargetError>;
 
+    /// The same for whoever makes many and wants to know only what happened: who called may be left out, and with it what
+    /// [`Target::told`] says.
+    fn run_bare(&mut self, plan: &Plan) -> Result<Run, TargetError> {
+        self.run(plan)
+    }
+
     /// The runs `runs` of the campaign whose seed is `plan.seed`: run `i` has the plan with the
     /// seed [`raddle_model::Rng::seed_of_run`]`(plan.seed, i)`.
     fn sample(&mut self, plan: &Plan, runs: Range<u64>, sink: &mut dyn Sink) -> Result<(), TargetError>;

@@ -11,6 +11,7 @@ mod log;
 mod sampling;
 mod searching;
 mod server;
+mod silent;
 mod target;
 mod trail;
 

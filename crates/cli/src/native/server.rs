@@ -9,8 +9,8 @@ use crate::problem::Problem;
 use raddle_explore::target::TargetError;
 use raddle_model::Plan;
 use raddle_native::server::{
-    ALONE, BIND_NOW, BROKEN_OFF, CALLERS, CAPTURED, FROM_MAIN, REPLY, REQUEST, RESET, SHARING, VARIABLE,
-    reply, request,
+    ALONE, BARE, BIND_NOW, BROKEN_OFF, CALLERS, CAPTURED, FROM_MAIN, REPLY, REQUEST, RESET, SHARING,
+    VARIABLE, reply, request,
 };
 use raddle_symbols::Module;
 use raddle_wire::plan;
@@ -337,10 +337,12 @@ impl Server {
     }
 
     /// A run in full: what it tells, and what it has written. None if it is time to end before that, and it has had some.
+    /// Who called what is told if somebody wants to know.
     pub(super) fn record(
         &mut self,
         plan: &Plan,
         hangs: bool,
+        callers: bool,
     ) -> Result<Option<(Reply, Written)>, TargetError> {
         let now = Instant::now();
         let more = if hangs { self.program.hang.min(HANG_MAX) } else { Duration::ZERO };
@@ -349,7 +351,8 @@ impl Server {
         if self.spent && interrupt::is_due() || patience.is_over() {
             return Ok(None);
         }
-        self.send(request::RECORD, plan::encode(plan), 0..1, Isolation::Fork.flags())?;
+        let flags = Isolation::Fork.flags() | if callers { 0 } else { BARE };
+        self.send(request::RECORD, plan::encode(plan), 0..1, flags)?;
         let Some(reply) = self.hear(patience)? else {
             self.spent = true;
             return Ok(None);

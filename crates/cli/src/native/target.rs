@@ -8,7 +8,7 @@ use super::isolation::{Alone, Isolation};
 use super::log::Log;
 use super::server::{Program, Reply, Server};
 use super::trail::{Order, Trail};
-use super::{sampling, searching};
+use super::{sampling, searching, silent};
 use raddle_explore::campaign::Found;
 use raddle_explore::explorer::plan_of_run;
 use raddle_explore::target::{
@@ -26,7 +26,6 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Of the runs that are done in one process, every so many is done in a process of its own, too; and the first ones: a
 /// program that keeps something mostly does so from the beginning.
@@ -229,10 +228,8 @@ impl NativeTarget {
                     "what came of a run cannot be read: {error}. Build the program again with `raddle cc`"
                 ),
             })?,
-            reply::HANGS => {
-                silent(FailureKind::Hang, hang(self.program.hang), Some(SiteId(reply.status as u32)))
-            }
-            _ => silent(FailureKind::Crash, died(reply.status), None),
+            reply::HANGS => silent::hangs(self.program.hang, SiteId(reply.status as u32)),
+            _ => silent::died(reply.status),
         };
         let verdict = self.judge(&report);
         self.hangs |= matches!(&verdict, Verdict::Failed(failure) if failure.kind == FailureKind::Hang);
@@ -257,6 +254,16 @@ impl NativeTarget {
         };
         let RunReport { recorded, called, since, .. } = report;
         Ok((digest, Told { recorded, called, since }))
+    }
+
+    /// A run in full, and who called what in it if somebody wants to know. None if it is time to end.
+    fn record(&mut self, plan: &Plan, callers: bool) -> Result<Option<(Run, Callers)>, TargetError> {
+        let Some((reply, output)) = self.recorder.record(plan, self.hangs, callers)? else {
+            self.output = Default::default();
+            return Ok(None);
+        };
+        self.output = output;
+        self.recorded(&reply, plan).map(Some)
     }
 
     /// What a reply says of a run that was recorded, and who called what in it.
@@ -467,40 +474,6 @@ impl NativeTarget {
     }
 }
 
-fn hang(limit: Duration) -> String {
-    format!("the program reaches no operation for {} ms", limit.as_millis())
-}
-
-/// What the kernel says of a process that has not said anything itself.
-fn died(status: i32) -> String {
-    match status & 0x7f {
-        0 => format!("the program ends with code {} behind raddle's back", (status >> 8) & 0xff),
-        signal => format!("the program is killed by signal {signal}"),
-    }
-}
-
-/// The report of a run that could not make one.
-fn silent(kind: FailureKind, message: String, site: Option<SiteId>) -> RunReport {
-    let sites = site.into_iter().collect();
-    RunReport {
-        verdict: Verdict::Failed(Failure { kind, message, tasks: Vec::new(), sites }),
-        exit_code: None,
-        fingerprint: 0,
-        steps: 0,
-        accesses: 0,
-        decisions: 0,
-        tasks: 0,
-        releases: false,
-        weak_orders: false,
-        races: Vec::new(),
-        shared: Vec::new(),
-        cycles: Vec::new(),
-        recorded: None,
-        called: Called::default(),
-        since: None,
-    }
-}
-
 fn cycle(edges: Vec<report::Edge>) -> CycleFound {
     let edge = |edge: report::Edge| EdgeFound { task: edge.task, held: edge.held, sites: edge.sites };
     CycleFound { edges: edges.into_iter().map(edge).collect() }
@@ -508,17 +481,16 @@ fn cycle(edges: Vec<report::Edge>) -> CycleFound {
 
 impl Target for NativeTarget {
     fn run(&mut self, plan: &Plan) -> Result<Run, TargetError> {
-        let Some((reply, output)) = self.recorder.record(plan, self.hangs)? else {
-            self.output = Default::default();
-            return Ok(Run::given_up(plan));
-        };
-        self.output = output;
-        let (run, callers) = self.recorded(&reply, plan)?;
+        let Some((run, callers)) = self.record(plan, true)? else { return Ok(Run::given_up(plan)) };
         // A run of a search that is worth a report is run again for it.
         if !matches!(plan.tail, Tail::Steps(Steps { run_on: true, .. })) {
             self.callers.insert(run.digest.fingerprint, callers);
         }
         Ok(run)
+    }
+
+    fn run_bare(&mut self, plan: &Plan) -> Result<Run, TargetError> {
+        Ok(self.record(plan, false)?.map_or_else(|| Run::given_up(plan), |(run, _)| run))
     }
 
     fn told(&self, run: &Run, mut sites: [SiteId; 2]) -> [SiteId; 2] {

@@ -1,6 +1,6 @@
 //! Campaigns that do not go their way: interrupted, with failures that nobody wants to hear of, on stripped programs.
 
-use crate::support::{Ended, build, ended, files, raddle, run};
+use crate::support::{Ended, build, build_source, ended, files, raddle, run};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -131,4 +131,57 @@ fn a_stripped_program_is_controlled_all_the_same() {
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
     assert_eq!(ended.kinds(), ["assertion", "race", "race"]);
     assert!(ended.stderr.contains("stripped"), "{}", ended.stderr);
+}
+
+/// Many threads that each do many things, of which only the last ones matter.
+const LONG: &str = "
+#include <assert.h>
+#include <pthread.h>
+static _Atomic int turns, shared;
+static void *work(void *me) {
+    for (int i = 0; i < 300; i++) turns++;
+    int seen = shared;
+    for (int i = 0; i < 30; i++) turns++;
+    shared = seen + 1;
+    return me;
+}
+int main(void) {
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++) pthread_create(&threads[i], 0, work, 0);
+    for (int i = 0; i < 3; i++) pthread_join(threads[i], 0);
+    assert(shared == 3);
+}
+";
+
+#[test]
+fn who_does_not_wait_for_the_smallest_gets_the_smallest_so_far() {
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let program = place.path().join("program");
+    std::fs::copy(build_source("long.c", LONG), &program).expect("a copy");
+    let (found, out) = run(&program, &["--runs", "100"]);
+    assert_eq!(found.kinds(), ["assertion"]);
+    let file = &files(out.path())[0];
+    let smaller = |interrupted: bool| {
+        let mut command = raddle();
+        command.args(["minimize", "--format", "json"]).arg(file);
+        let child =
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command starts");
+        if interrupted {
+            // A server, and what it runs.
+            until(|| running(&program) >= 2);
+            send("-INT", &child);
+        }
+        let ended = end(child, &program);
+        assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+        ended.json()
+    };
+    let early = smaller(true);
+    let early_file = early["file"].as_str().expect("a path").to_owned();
+    let mut replay = raddle();
+    let again = ended(&replay.args(["replay", "--format", "json", &early_file]).output().expect("it runs"));
+    assert_eq!(again.code, Some(1), "{}", again.stderr);
+    let whole = smaller(false);
+    let preemptions = |of: &serde_json::Value| of["preemptions"].as_u64().expect("a number");
+    assert!(preemptions(&whole) <= 2, "{whole}");
+    assert!(preemptions(&early) >= preemptions(&whole), "{early} {whole}");
 }

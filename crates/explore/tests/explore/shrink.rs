@@ -2,7 +2,7 @@
 
 use crate::programs::{fig1, store, two_bugs};
 use raddle_explore::target::Target;
-use raddle_explore::{ShrinkError, minimize, shrink};
+use raddle_explore::{Effort, ShrinkError, minimize};
 use raddle_model::{Choice, Divergence, FailureKind, Pick, Plan, Policy, Rng, SiteId, Tail, Verdict, View};
 use raddle_toy::Instr::{AssertNot, Load, Lock, Unlock};
 use raddle_toy::{How, Instr, Machine, Object, Program, ToyTarget};
@@ -102,14 +102,18 @@ fn shrink_all(program: &Program, seeds: u64) -> Vec<(u32, u32)> {
     for seed in 0..seeds {
         let plan = Plan::new(seed, Tail::Random);
         let Verdict::Failed(failure) = target.run(&plan).unwrap().digest.verdict else { continue };
-        let small = minimize(&mut target, &plan, shrink::RUNS_MAX).unwrap();
+        let small = minimize(&mut target, &plan, Effort::default(), &mut |_| true).unwrap();
         let again = target.run(&small.plan).unwrap();
         assert_eq!(again.digest.verdict, small.run.digest.verdict);
         assert_eq!(again.trace.events, small.run.trace.events);
         let Verdict::Failed(same) = again.digest.verdict else { panic!("it does not fail any more") };
         assert_eq!(same.identity(), failure.identity());
         assert!(small.preemptions >= optima[&same.identity()], "fewer than there can be: {program:?}");
-        assert_eq!(minimize(&mut target, &plan, shrink::RUNS_MAX).unwrap(), small, "not deterministic");
+        assert_eq!(
+            minimize(&mut target, &plan, Effort::default(), &mut |_| true).unwrap(),
+            small,
+            "not deterministic"
+        );
         reached.push((optima[&same.identity()], small.preemptions));
     }
     reached
@@ -148,9 +152,11 @@ fn what_does_not_fail_is_not_shrunk() {
     let mut target = ToyTarget::new(fig1());
     let quiet = Plan::new(0, Tail::Stay);
     // Staying runs the writer to its end first, which fails; the other way round does not.
-    let error = (0..50).find_map(|seed| minimize(&mut target, &Plan::new(seed, Tail::Random), 100).err());
+    let error = (0..50).find_map(|seed| {
+        minimize(&mut target, &Plan::new(seed, Tail::Random), Effort::default(), &mut |_| true).err()
+    });
     assert_eq!(error, Some(ShrinkError::DoesNotFail(String::from("finished"))));
-    assert_eq!(minimize(&mut target, &quiet, 100).unwrap().preemptions, 0);
+    assert_eq!(minimize(&mut target, &quiet, Effort::default(), &mut |_| true).unwrap().preemptions, 0);
 }
 
 #[test]
@@ -159,8 +165,26 @@ fn the_number_of_runs_is_bounded() {
     let plan = (0..).map(|seed| Plan::new(seed, Tail::Random));
     let plan =
         plan.into_iter().find(|plan| matches!(target.run(plan).unwrap().digest.verdict, Verdict::Failed(_)));
-    for runs_max in [1, 2, 5, 10] {
-        let small = minimize(&mut target, plan.as_ref().unwrap(), runs_max).unwrap();
-        assert!(matches!(small.run.digest.verdict, Verdict::Failed(_)));
+    let plan = plan.as_ref().unwrap();
+    let steps = target.run(plan).unwrap().trace.events.len() as u64;
+    let few = |runs| Effort { runs, ..Effort::default() };
+    let short = |runs| Effort { events: runs * steps, ..Effort::default() };
+    for runs in [1, 2, 5, 10] {
+        for effort in [few(runs), short(runs)] {
+            let small = minimize(&mut target, plan, effort, &mut |_| true).unwrap();
+            assert!(matches!(small.run.digest.verdict, Verdict::Failed(_)));
+            // The first two and the last, one to see that the switches tell the run, and the one that it is in.
+            let most = if effort.runs == runs { runs + 4 } else { 4 * runs + 4 };
+            assert!(small.runs <= most, "{} runs for {effort:?}", small.runs);
+        }
+        let (mut left, mut before) = (runs, 0.0);
+        let mut goes_on = |done: f64| {
+            assert!((before..=1.0).contains(&done), "from {before} to {done}");
+            before = done;
+            left = left.saturating_sub(1);
+            left > 0
+        };
+        let small = minimize(&mut target, plan, Effort::default(), &mut goes_on).unwrap();
+        assert!(matches!(small.run.digest.verdict, Verdict::Failed(_)) && small.runs <= runs + 4);
     }
 }

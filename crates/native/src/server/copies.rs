@@ -5,7 +5,7 @@ use super::outbox::Outbox;
 use super::processor;
 use super::shared::{self, Shared};
 use super::{
-    CALLERS, CAPTURED, CHECKED, FROM_MAIN, Request, SHARING, THREADS, die_with_parent, reply, request,
+    BARE, CALLERS, CAPTURED, CHECKED, FROM_MAIN, Request, SHARING, THREADS, die_with_parent, reply, request,
 };
 use super::{late, left};
 use crate::run::{self, Run, Wanted, with};
@@ -52,6 +52,9 @@ pub(super) fn make_ready(request: &Request, modules: Modules) {
     }
     if request.flags & CALLERS != 0 {
         run::with(Run::tell_callers);
+    }
+    if request.flags & BARE != 0 {
+        run::with(|run| run.calls.wanted = false);
     }
 }
 

@@ -117,6 +117,8 @@ pub const CHECKPOINTS_ALWAYS: u32 = 256;
 pub const THREADS: u32 = 512;
 /// Request flag: the reports of all runs say what happened and who called, for HaPSets. Goes not with [`REPEATED`].
 pub const CALLERS: u32 = 1024;
+/// A run that is recorded is told without who called what.
+pub const BARE: u32 = 2048;
 
 /// A variable that the loader looks at, and the value by which we know that the controller has set it: all calls are
 /// bound to what they call before the program begins, and not again in each run.

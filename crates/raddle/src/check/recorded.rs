@@ -4,7 +4,7 @@
 use super::error::Error;
 use super::outcome;
 use raddle_explore::campaign;
-use raddle_explore::shrink;
+use raddle_explore::shrink::{self, Effort};
 use raddle_explore::target::{Place, Run, Sink, Target, TargetError};
 use raddle_model::{Divergence, Event, Failure, FailureKind, Plan, SiteId, Tail, Trace, Verdict};
 use raddle_report::Story;
@@ -12,9 +12,6 @@ use raddle_wire::{FailureFile, SiteKey, TOOL_VERSION, Target as Recorded, failur
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
-
-/// Runs that shrinking may take.
-const MINIMIZE_RUNS_MAX: u64 = 10_000;
 
 /// A shrunk failure.
 #[derive(Clone, Debug)]
@@ -75,7 +72,13 @@ pub fn again<T: Target>(target: &mut T, file: &FailureFile) -> Result<Option<Fai
 ///
 /// # Errors
 /// If it cannot be shrunk: it no longer fails, the run leaves its schedule, or it is a hang.
-pub fn smaller<T: Target>(target: &mut T, file: &FailureFile) -> Result<Smaller, Error> {
+///
+/// `goes_on` is told how much of the work is done, from 0 to 1, and says whether it goes on.
+pub fn smaller<T: Target>(
+    target: &mut T,
+    file: &FailureFile,
+    goes_on: &mut dyn FnMut(f64) -> bool,
+) -> Result<Smaller, Error> {
     if file.failure.kind == FailureKind::Hang {
         return Err(Error::Setting(String::from(
             "a hang is not minimized: each of many runs would have to hang first",
@@ -89,7 +92,7 @@ pub fn smaller<T: Target>(target: &mut T, file: &FailureFile) -> Result<Smaller,
             "the recorded run does not fail any more: there is nothing to minimize",
         )));
     }
-    let smaller = shrink::minimize(&mut target, &replaying(&plan, &run), MINIMIZE_RUNS_MAX)
+    let smaller = shrink::minimize(&mut target, &replaying(&plan, &run), Effort::default(), goes_on)
         .map_err(|error| Error::Diverged(error.to_string()))?;
     let Verdict::Failed(failure) = smaller.run.digest.verdict.clone() else {
         unreachable!("raddle bug: a run was minimized that does not fail")
@@ -242,7 +245,26 @@ impl<'a, T> Showing<'a, T> {
 
 impl<T: Target> Target for Showing<'_, T> {
     fn run(&mut self, plan: &Plan) -> Result<Run, TargetError> {
-        let mut run = self.target.run(plan)?;
+        let run = self.target.run(plan)?;
+        Ok(self.shown(run))
+    }
+
+    fn run_bare(&mut self, plan: &Plan) -> Result<Run, TargetError> {
+        let run = self.target.run_bare(plan)?;
+        Ok(self.shown(run))
+    }
+
+    fn sample(&mut self, plan: &Plan, runs: Range<u64>, sink: &mut dyn Sink) -> Result<(), TargetError> {
+        self.target.sample(plan, runs, sink)
+    }
+
+    fn place(&self, site: SiteId) -> Place {
+        self.target.place(site)
+    }
+}
+
+impl<T: Target> Showing<'_, T> {
+    fn shown(&self, mut run: Run) -> Run {
         if let (Some(race), Verdict::Finished) = (&self.race, &run.digest.verdict) {
             // One line may have several: rather the one that says the same.
             let mut shown: Option<Failure> = None;
@@ -258,14 +280,6 @@ impl<T: Target> Target for Showing<'_, T> {
                 run.digest.verdict = Verdict::Failed(failure);
             }
         }
-        Ok(run)
-    }
-
-    fn sample(&mut self, plan: &Plan, runs: Range<u64>, sink: &mut dyn Sink) -> Result<(), TargetError> {
-        self.target.sample(plan, runs, sink)
-    }
-
-    fn place(&self, site: SiteId) -> Place {
-        self.target.place(site)
+        run
     }
 }
