@@ -102,6 +102,8 @@ pub enum Kind {
     /// Gives memory back. What lay there follows as that of a wide write does, and locks with it. Until then it may be any memory
     /// and any lock that may lie in memory.
     Free,
+    /// An object is no more; somebody has come too late for it if `arg` is 1. Writes it.
+    Destroy,
 }
 
 /// Whether an operation may wait for its object.
@@ -177,7 +179,7 @@ const WIDE: u64 = 1 << Kind::WideRead as u32 | 1 << Kind::WideWrite as u32 | 1 <
 
 /// The kinds whose objects may lie in memory that is given back: memory itself, locks and their like.
 const LYING: u64 = {
-    let (mut mask, mut kind) = (MEMORY, Kind::Lock as u32);
+    let (mut mask, mut kind) = (MEMORY | 1 << Kind::Destroy as u32, Kind::Lock as u32);
     while kind <= Kind::DropReceiver as u32 {
         mask |= 1 << kind;
         kind += 1;

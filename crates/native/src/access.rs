@@ -299,16 +299,23 @@ fn deed(site: SiteId) -> Deed {
 #[inline(always)]
 pub fn check_memory(address: usize, size: usize, write: bool, site: SiteId) {
     if !with(|run| run.blocks.check(address, size)) {
-        touched_wrongly(address, size, write, site);
+        touched_wrongly(address, size, write, site, || ());
     }
 }
 
 // By itself: whoever looks is part of every access.
 #[cold]
 #[inline(never)]
-fn touched_wrongly(address: usize, size: usize, write: bool, site: SiteId) -> ! {
+pub(crate) fn touched_wrongly(
+    address: usize,
+    size: usize,
+    write: bool,
+    site: SiteId,
+    before: impl FnOnce(),
+) -> ! {
     let verb = if write { "writes" } else { "reads" };
     let fault = with(|run| run.blocks.explain(address, size, verb, run.engine.world()));
+    before();
     misused_memory(fault, deed(site))
 }
 

@@ -2,7 +2,7 @@
 //! engine's world keeps their state; of the program's memory only what libc writes there when an object is made
 //! is looked at. Results are those of pthread: 0 or an error number.
 
-use crate::access::check_memory;
+use crate::access::{check_memory, touched_wrongly};
 use crate::cancel;
 use crate::run::{Run, Way, arrive, with, with_active};
 use crate::sent;
@@ -127,6 +127,20 @@ impl Run {
 /// What every lock has at least, to be looked at before and after a wait: it may lie in memory that is freed.
 const TOUCHED: usize = 4;
 
+/// Looks whether there can be a lock. Ends the run if not.
+fn check_object(address: usize, site: SiteId) {
+    if !with(|run| run.blocks.check(address, TOUCHED)) {
+        touched_wrongly(address, TOUCHED, true, site, || late(address, site));
+    }
+}
+
+/// The running task comes too late for an object. That it could have come earlier is known to searches by an operation.
+fn late(address: usize, site: SiteId) {
+    if let Some(object) = with(|run| run.objects.last_sync(address)) {
+        arrive(Op::new(Kind::Destroy, object, site).arg(1));
+    }
+}
+
 fn place(
     address: usize,
     pc: usize,
@@ -134,7 +148,7 @@ fn place(
     state: impl FnOnce() -> State,
 ) -> (ObjectId, SiteId) {
     let site = with(|run| run.site(pc));
-    check_memory(address, TOUCHED, true, site);
+    check_object(address, site);
     with(|run| (run.fitting(address, site, fits, state), site))
 }
 
@@ -163,6 +177,8 @@ const DESTROYED: u32 = u32::MAX;
 pub fn destroy(address: usize, pc: usize) {
     let Some(object) = with(|run| run.objects.sync(address)) else { return };
     let site = with(|run| run.site(pc));
+    check_object(address, site);
+    arrive(Op::new(Kind::Destroy, object, site));
     check_memory(address, TOUCHED, true, site);
     let holder = with(|run| match &run.engine.world().object(object).state {
         State::Mutex(mutex) => mutex.owner,
@@ -176,7 +192,11 @@ pub fn destroy(address: usize, pc: usize) {
         });
         misused(site, &format!("destroys a {noun} that {holder} holds"));
     }
-    with(|run| run.objects.remove_sync(address));
+    with(|run| {
+        if run.objects.sync(address) == Some(object) {
+            run.objects.remove_sync(address);
+        }
+    });
 }
 
 /// A mutex is no more. To say so twice is harmless.
@@ -186,11 +206,33 @@ pub fn mutex_destroy(address: usize, pc: usize) {
     unsafe { ((address + MUTEX_KIND) as *mut u32).write(DESTROYED) };
 }
 
-/// Stops a task that does something to a mutex that is destroyed.
+/// Stops a task that is about to do something to a mutex that is destroyed.
 fn undestroyed(address: usize, does: &str, site: SiteId) {
     if kinds(address) == DESTROYED {
-        misused(site, &format!("{does} a mutex that was destroyed"));
+        late(address, site);
+        destroyed(does, site);
     }
+}
+
+#[cold]
+fn destroyed(does: &str, site: SiteId) -> ! {
+    misused(site, &format!("{does} a mutex that was destroyed"))
+}
+
+/// Stops a task that has waited for its turn to take a mutex, and meanwhile there is none.
+#[inline(always)]
+fn still_there(address: usize, pc: usize) {
+    if !with_active(|run| run.blocks.check(address, TOUCHED)) || kinds(address) == DESTROYED {
+        lost(address, pc);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn lost(address: usize, pc: usize) -> ! {
+    let site = with(|run| run.site(pc));
+    check_memory(address, TOUCHED, true, site);
+    destroyed("locks", site)
 }
 
 /// Takes an ordinary mutex, where nothing is unusual: when the way has been gone. It leads nowhere if it is not as simple;
@@ -228,9 +270,7 @@ pub fn lock(address: usize, patience: Patience, pc: usize) -> i32 {
             if with_active(|run| !run.sent.is_empty()) {
                 lock_again(address, pc);
             }
-            if !with_active(|run| run.blocks.check(address, TOUCHED)) {
-                check_memory(address, TOUCHED, true, with(|run| run.site(pc)));
-            }
+            still_there(address, pc);
             return 0;
         }
     }
@@ -239,7 +279,7 @@ pub fn lock(address: usize, patience: Patience, pc: usize) -> i32 {
         return if patience == Patience::None { error::BUSY } else { error::DEADLOCK };
     }
     let outcome = arrive(patience.apply(Op::new(Kind::Lock, object, site)));
-    check_memory(address, TOUCHED, true, site);
+    still_there(address, pc);
     if is_robust(address) && outcome == Outcome::Done {
         return taken(object, site);
     }
@@ -264,7 +304,7 @@ pub fn consistent(address: usize, pc: usize) -> i32 {
 /// A mutex that the running task does something to, and whether it holds it.
 fn held(address: usize, does: &str, pc: usize) -> (ObjectId, SiteId, bool) {
     let site = with(|run| run.site(pc));
-    check_memory(address, TOUCHED, true, site);
+    check_object(address, site);
     undestroyed(address, does, site);
     with(|run| {
         let object = run.mutex(address, site);
@@ -376,7 +416,7 @@ pub fn cond_clock(address: usize) -> i32 {
 /// Waits at a condition variable.
 pub fn cond_wait(address: usize, mutex: usize, patience: Patience, pc: usize) -> i32 {
     let (object, site) = condvar(address, pc);
-    check_memory(mutex, TOUCHED, true, site);
+    check_object(mutex, site);
     undestroyed(mutex, "waits with", site);
     let second = with(|run| run.mutex(mutex, site));
     let op = patience.apply(Op::new(Kind::Wait, object, site).second(second));

@@ -62,6 +62,8 @@ pub struct Objects {
     near_wide: [(usize, ObjectId); NEAR],
     // Whether a part of one is an object, too.
     mixed: bool,
+    // Synchronization objects that are no more.
+    gone: ByAddress<ObjectId>,
 }
 
 /// Most words of an atomic.
@@ -92,6 +94,7 @@ impl Default for Objects {
             wide: ByAddress::default(),
             near_wide: [NOWHERE; NEAR],
             mixed: false,
+            gone: ByAddress::default(),
         }
     }
 }
@@ -128,9 +131,17 @@ impl Objects {
     }
 
     /// There is nothing any more.
-    pub fn remove_sync(&mut self, address: usize) -> Option<ObjectId> {
+    pub fn remove_sync(&mut self, address: usize) {
         self.forget_near();
-        self.sync.remove(&self.mappings.home(address))
+        let home = self.mappings.home(address);
+        if let Some(object) = self.sync.remove(&home) {
+            self.gone.insert(home, object);
+        }
+    }
+
+    /// The synchronization object that is or was at an address.
+    pub fn last_sync(&mut self, address: usize) -> Option<ObjectId> {
+        self.sync(address).or_else(|| self.gone.get(&self.mappings.home(address)).copied())
     }
 
     /// The word of memory that holds the byte at `address`; `make` gives out the number of a new one.
@@ -235,6 +246,7 @@ impl Objects {
     /// There is none.
     pub fn clear(&mut self) {
         self.sync.clear();
+        self.gone.clear();
         self.words.clear();
         self.wide.clear();
         self.mixed = false;
@@ -249,6 +261,7 @@ impl Objects {
     pub fn forget(&mut self, start: usize, size: usize) {
         let end = start + size;
         self.forget_near();
+        self.gone.retain(|&at, _| at < start || at >= end);
         if self.words.len() + self.sync.len() < size / WORD {
             self.words.retain(|&word, _| word * WORD + WORD <= start || word * WORD >= end);
             self.wide.retain(|&word, _| word * WORD + WORD <= start || word * WORD >= end);

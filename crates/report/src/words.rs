@@ -49,6 +49,7 @@ pub(crate) fn kind(kind: Kind) -> &'static str {
         Kind::WideRead => "read several",
         Kind::WideWrite => "write several",
         Kind::Free => "free",
+        Kind::Destroy => "destroy",
     }
 }
 
@@ -95,6 +96,7 @@ pub(crate) fn op(op: &Op, names: &Names<'_>) -> String {
         Kind::Wait => "wait at",
         Kind::DropSender => "drop sender of",
         Kind::DropReceiver => "drop receiver of",
+        Kind::Destroy if op.arg == 1 => "too late for",
         other => kind(other),
     };
     let plain = match op.kind {

@@ -279,6 +279,26 @@ fn who_uses_a_lock_that_is_destroyed_or_destroys_one_that_is_held_is_told() {
 }
 
 #[test]
+fn searches_know_that_who_comes_too_late_could_have_come_earlier() {
+    let held = "main destroys a mutex that main/0 holds";
+    let late = "main/0 locks a mutex that was destroyed";
+    let lost =
+        "main/0 writes 4 bytes at offset 0 of a block of 48 bytes that main has allocated and main has freed";
+    for (what, expected) in [("kept", vec![held, late]), ("freed", vec![held, late, lost])] {
+        for strategy in ["dfs", "dpor", "odpor"] {
+            let options = ["--strategy", strategy, "--stop-after", "0", "--races", "off"];
+            let (ended, _out) = run_with(&build("too_late.c"), &options, &[what]);
+            let json = ended.json();
+            assert_eq!(json["exhausted"], true, "{what}: {json}");
+            let failures = json["failures"].as_array().expect("a list").iter();
+            let mut told: Vec<_> = failures.filter_map(|failure| failure["message"].as_str()).collect();
+            told.sort_unstable();
+            assert_eq!(told, expected, "{strategy}, {what}: {json}");
+        }
+    }
+}
+
+#[test]
 fn locks_that_follow_each_other_in_the_same_memory_are_different_ones() {
     for options in [["--strategy", "random"], ["--strategy", "odpor"], ["--isolation", "fork"]] {
         let (ended, _out) = run(&build("anew.cc"), &[&options[..], &["--runs", "50"]].concat());

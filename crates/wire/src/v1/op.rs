@@ -9,7 +9,7 @@ mirror!(Kind of raddle_model::Kind {
     WriteLock, ReadUnlock, WriteUnlock, Downgrade, Wait, Wake, NotifyOne, NotifyAll, Acquire,
     Release, Arrive, Leave, OnceGet, OnceEnter, OnceDone, Send, Handover, RecvReady, Recv,
     DropSender, DropReceiver, Load, Store, Rmw, Fence, CellRead, CellWrite,
-    WideRead, WideWrite, Free,
+    WideRead, WideWrite, Free, Destroy,
 });
 
 mirror!(Mode of raddle_model::Mode { Block, Try, Timed });
