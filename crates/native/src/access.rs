@@ -127,11 +127,15 @@ impl Run {
             && self.assigning.is_none()
             && !self.is_point(site)
             && !self.objects.mappings.is_shared(address)
+            && self.annotations.conceal_nothing()
     }
 
     #[inline]
     pub(crate) fn note(&mut self, address: usize, size: usize, how: How, site: SiteId, point: bool) {
         let address = self.objects.mappings.home(address);
+        if self.annotations.conceals(self.running, address, size, how.write) {
+            return;
+        }
         let access = Access { address, size, how, task: self.running, site, point };
         // The analysis needs the world to settle what is pending; both belong to the engine.
         self.engine.observe(|watch, world| watch.access(&access, world));
@@ -156,6 +160,7 @@ impl Run {
             self.engine.analysis_mut().shadow.forget(start, size);
         }
         self.objects.forget(start, size);
+        self.annotations.forget(start, size);
     }
 }
 

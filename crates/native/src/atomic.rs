@@ -96,7 +96,9 @@ impl Run {
         let site = self.site(pc);
         let how = How { write, atomic: true };
         let access = Access { address, size, how, task: self.running, site, point: false };
-        self.sent.is_empty() && self.engine.analysis_mut().renews(&access)
+        self.sent.is_empty()
+            && self.annotations.conceal_nothing()
+            && self.engine.analysis_mut().renews(&access)
     }
 }
 

@@ -6,6 +6,7 @@
 extern crate alloc;
 
 pub mod access;
+pub mod annotations;
 pub mod arena;
 mod assignment;
 pub mod atomic;

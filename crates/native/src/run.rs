@@ -2,6 +2,7 @@
 //! says what the task is about to do, and comes back when that has happened.
 
 use crate::access::QUIET_MAX;
+use crate::annotations::Annotations;
 use crate::blocks::Blocks;
 use crate::calls::{self, Calls};
 use crate::cancel::Cancel;
@@ -204,7 +205,7 @@ pub struct Run {
     // Tasks that are on the way to their first operation: the one that runs, if any, and those that made it.
     pub(crate) beginning: u32,
     // Whether accesses are only noted: there are several tasks, and nobody wants to know who called, nor are any of
-    // them scheduling points, nor to memory that may lie elsewhere, too.
+    // them scheduling points, nor to memory that may lie elsewhere, too, nor has the program said that some do not count.
     pub(crate) only_notes: bool,
     // Whether nothing of all this is the case, nor anybody wants to know who called: see `straight.rs`.
     pub(crate) straight: bool,
@@ -224,6 +225,8 @@ pub struct Run {
     pub calls: Calls,
     /// Mutexes that outlive their owners.
     pub robust: Robust,
+    /// What the program says of its accesses.
+    pub annotations: Annotations,
     /// Whether it is one of a search.
     pub(crate) searched: bool,
     /// Where the next hook returns to, if it is the second half of an assignment.
@@ -446,6 +449,7 @@ impl Run {
             exit_code: None,
             calls: Calls::default(),
             robust: Robust::default(),
+            annotations: Annotations::default(),
             searched: false,
             assigning: None,
             since: None,
@@ -460,6 +464,7 @@ impl Run {
         self.threads.push(Thread::new(Box::new(Fiber::main_on(stack, start)), None));
         self.running = TaskId::MAIN;
         self.objects.clear();
+        self.annotations.begin_again();
         GLANCE.begin();
         self.several = false;
         self.choice_ahead = false;

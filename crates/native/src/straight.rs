@@ -28,7 +28,11 @@ impl Run {
         let calls = self.calls.wanted || self.calls.told;
         self.straight = !self.choice_ahead && self.beginning == 0 && !calls;
         let points = self.points.all_accesses || !self.points.accesses.is_empty();
-        self.only_notes = self.several && !calls && !points && self.objects.mappings.is_empty();
+        self.only_notes = self.several
+            && !calls
+            && !points
+            && self.objects.mappings.is_empty()
+            && self.annotations.conceal_nothing();
     }
 
     /// Makes room for what most runs need, so that it need not grow in each of them; and for no more, since what is used of

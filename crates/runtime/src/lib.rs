@@ -14,6 +14,7 @@ mod hook;
 #[macro_use]
 mod point;
 
+pub mod annotations;
 pub mod atomics;
 pub mod c11;
 pub mod cancel;

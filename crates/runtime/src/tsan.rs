@@ -112,8 +112,6 @@ nothing! {
     __tsan_init
     __tsan_func_entry
     __tsan_func_exit
-    __tsan_ignore_thread_begin
-    __tsan_ignore_thread_end
 }
 
 /// A copy that the compiler asks for.

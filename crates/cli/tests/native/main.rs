@@ -2,6 +2,7 @@
 //! depends on where the program happens to lie in memory.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
+mod annotations;
 mod backends;
 mod blocking;
 mod calls;

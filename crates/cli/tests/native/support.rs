@@ -18,7 +18,8 @@ fn workshop() -> &'static Path {
     })
 }
 
-fn source(name: &str) -> PathBuf {
+/// A file of the programs.
+pub(crate) fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/native/c").join(name)
 }
 
@@ -58,6 +59,22 @@ fn build_file(compiler: &str, file: &Path, flat: &str) -> PathBuf {
     let words = [object.as_os_str(), workshop().join("rt.o").as_os_str(), &list].map(OsStr::to_owned);
     let out = [OsStr::new("-o"), program.as_os_str()];
     compile(compiler, &words.iter().map(|word| &**word).chain(out).collect::<Vec<_>>());
+    program
+}
+
+/// The compilers that a user may have.
+pub(crate) const COMPILERS: [&str; 2] = ["gcc", "clang-19"];
+
+/// Builds a program as a user would.
+pub(crate) fn build_with(compiler: &str, source: &Path, at: &Path) -> PathBuf {
+    let program = at.join(compiler);
+    let mut command = raddle();
+    command
+        .env("RADDLE_CC", compiler)
+        .env("RADDLE_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"));
+    command.args(["cc", "-O0", "-g", "-pthread", "-w"]).arg(source).arg("-o").arg(&program);
+    let built = ended(&command.output().expect("the wrapper starts"));
+    assert_eq!(built.code, Some(0), "{compiler}: {}", built.stderr);
     program
 }
 

@@ -1,25 +1,10 @@
 //! Accesses to more than a word or two: copies of structures, as gcc and clang have them, race in each of their bytes; and no
 //! search passes over what they can show.
 
-use crate::support::{ended, raddle};
+use crate::support::{COMPILERS, build_with, ended, raddle};
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
-
-const COMPILERS: [&str; 2] = ["gcc", "clang-19"];
-
-/// Builds a program as a user would.
-fn build_with(compiler: &str, source: &Path, at: &Path) -> PathBuf {
-    let program = at.join(compiler);
-    let mut command = raddle();
-    command
-        .env("RADDLE_CC", compiler)
-        .env("RADDLE_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"));
-    command.args(["cc", "-O0", "-g", "-pthread", "-w"]).arg(source).arg("-o").arg(&program);
-    let built = ended(&command.output().expect("the wrapper starts"));
-    assert_eq!(built.code, Some(0), "{compiler}: {}", built.stderr);
-    program
-}
+use std::path::Path;
 
 fn run(program: &Path, options: &[&str], arguments: &[&str]) -> serde_json::Value {
     let out = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
