@@ -1,7 +1,7 @@
 //! `raddle run`: runs a native program under control, again and again, each time under another interleaving.
 
 use crate::cc::program;
-use crate::native::{Backend, Beginning, Checkpoints, Isolation, NativeTarget, Program, found};
+use crate::native::{Addresses, Backend, Beginning, Checkpoints, Isolation, NativeTarget, Program, found};
 use crate::output::{self, Format};
 use crate::problem::Problem;
 use crate::suppressed::Suppressed;
@@ -60,6 +60,9 @@ pub(crate) struct Args {
     /// What the program's threads are. Runs are the same with all of them
     #[arg(long, value_enum, default_value_t)]
     backend: Backend,
+    /// Where the program lies in memory
+    #[arg(long, value_enum, default_value_t)]
+    addresses: Addresses,
     /// A function without arguments that is called in place of main
     #[arg(long, value_name = "FUNCTION")]
     entry: Option<String>,
@@ -158,6 +161,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
         },
         isolation: args.isolation,
         backend: args.backend.choose()?,
+        addresses: args.addresses,
         sharing: args.points == Points::Shared,
         checkpoints: args.checkpoints,
     };

@@ -2,8 +2,8 @@
 //! native programs under a server of their own.
 
 use crate::interrupt;
-use crate::native::found::{self, BEGINNING, EXPECT_EXIT, HANG};
-use crate::native::{Backend, Beginning, Checkpoints, Isolation, NativeTarget, Program};
+use crate::native::found::{self, ADDRESSES, BEGINNING, EXPECT_EXIT, HANG};
+use crate::native::{Addresses, Backend, Beginning, Checkpoints, Isolation, NativeTarget, Program};
 use crate::problem::Problem;
 use raddle::tool::{self, LibraryTarget};
 use raddle_subjects::bug;
@@ -159,6 +159,7 @@ fn native(
         beginning,
         isolation: Isolation::Fork,
         backend: backend.choose()?,
+        addresses: if said(ADDRESSES).is_some() { Addresses::Fixed } else { Addresses::Random },
         sharing: false,
         checkpoints: Checkpoints::default(),
     };

@@ -105,14 +105,17 @@ pub mod nr {
     pub const CONNECT: usize = 42;
     pub const SHUTDOWN: usize = 48;
     pub const CLONE: usize = 56;
+    pub const EXECVE: usize = 59;
     pub const EXIT: usize = 60;
     pub const WAIT4: usize = 61;
     pub const KILL: usize = 62;
     pub const FCNTL: usize = 72;
     pub const FTRUNCATE: usize = 77;
+    pub const READLINK: usize = 89;
     pub const SETPGID: usize = 109;
     pub const GETPPID: usize = 110;
     pub const SIGALTSTACK: usize = 131;
+    pub const PERSONALITY: usize = 135;
     pub const PRCTL: usize = 157;
     pub const GETTID: usize = 186;
     pub const FUTEX: usize = 202;

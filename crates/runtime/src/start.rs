@@ -23,7 +23,7 @@ pub unsafe extern "C" fn __libc_start_main(
     let real: Real =
         real!(__libc_start_main(usize, c_int, *mut *mut c_char, usize, usize, usize, usize) -> c_int);
     // SAFETY: the environment lies behind the arguments and the null that ends them.
-    unsafe { server::serve(argv.add(argc as usize + 1), crate::hook::find_all) };
+    unsafe { server::serve(argv, argv.add(argc as usize + 1), crate::hook::find_all) };
     if server::begins_at_main() {
         MAIN.store(main, Ordering::Relaxed);
         let (main, rtld_fini) = (at_main as *const () as usize, instead_of(rtld_fini));

@@ -1,6 +1,6 @@
 //! What a campaign on a native program has found: failure files, and the figures.
 
-use super::NativeTarget;
+use super::{Addresses, NativeTarget};
 use crate::output;
 use crate::problem::Problem;
 use raddle::tool;
@@ -21,6 +21,9 @@ pub(crate) const BEGINNING: &[u8] = b"RADDLE_BEGINNING";
 
 /// The same for the milliseconds without any operation after which a run hangs.
 pub(crate) const HANG: &[u8] = b"RADDLE_HANG_MS";
+
+/// The same if the program lies at the same place in all runs.
+pub(crate) const ADDRESSES: &[u8] = b"RADDLE_FIXED_ADDRESSES";
 
 /// How it was looked for.
 pub(crate) struct Search<'a> {
@@ -43,13 +46,15 @@ pub(crate) fn target(target: &NativeTarget, build_id: Vec<u8>) -> Target {
     let beginning = program.beginning.function();
     let beginning = beginning.map(|name| (BEGINNING.to_vec(), name.as_bytes().to_vec()));
     let expected = target.expected_exit().map(|code| (EXPECT_EXIT.to_vec(), code.to_string().into_bytes()));
+    let fixed = program.addresses == Addresses::Fixed;
+    let fixed = fixed.then(|| (ADDRESSES.to_vec(), b"1".to_vec()));
     let hang = (HANG.to_vec(), program.hang.as_millis().to_string().into_bytes());
     Target::Native {
         path: path.as_os_str().as_bytes().to_vec(),
         build_id,
         argv: own.into_iter().chain(arguments).collect(),
         // The program gets the environment of whoever replays it: what is in it may be secret.
-        env: expected.into_iter().chain(beginning).chain([hang]).collect(),
+        env: expected.into_iter().chain(beginning).chain(fixed).chain([hang]).collect(),
         stdin: program.stdin.clone(),
     }
 }

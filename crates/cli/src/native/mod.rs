@@ -18,5 +18,5 @@ mod trail;
 pub(crate) use backend::Backend;
 pub(crate) use checkpoints::Checkpoints;
 pub(crate) use isolation::Isolation;
-pub(crate) use server::{Beginning, Program};
+pub(crate) use server::{Addresses, Beginning, Program};
 pub(crate) use target::NativeTarget;

@@ -9,7 +9,7 @@ use crate::problem::Problem;
 use raddle_explore::target::TargetError;
 use raddle_model::Plan;
 use raddle_native::server::{
-    ALONE, BARE, BIND_NOW, BROKEN_OFF, CALLERS, CAPTURED, FROM_MAIN, REPLY, REQUEST, RESET, SHARING,
+    ALONE, BARE, BIND_NOW, BROKEN_OFF, CALLERS, CAPTURED, FIXED, FROM_MAIN, REPLY, REQUEST, RESET, SHARING,
     VARIABLE, reply, request,
 };
 use raddle_symbols::Module;
@@ -44,10 +44,22 @@ pub(crate) struct Program {
     pub(crate) isolation: Isolation,
     /// What its threads are.
     pub(crate) backend: Chosen,
+    /// Where it lies in memory.
+    pub(crate) addresses: Addresses,
     /// Whether runs find out what is shared.
     pub(crate) sharing: bool,
     /// Whether runs of a search go on from checkpoints.
     pub(crate) checkpoints: Checkpoints,
+}
+
+/// Where a program lies in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, clap::ValueEnum)]
+pub(crate) enum Addresses {
+    /// Anywhere, as the system places it; a program that depends on it is told to
+    #[default]
+    Random,
+    /// At the same place in all runs, for programs that hash addresses or numbers of threads
+    Fixed,
 }
 
 /// Where control begins.
@@ -220,6 +232,9 @@ impl Process {
         let [name, value] = BIND_NOW.map(text);
         if std::env::var_os(name).is_none() {
             command.env(name, value);
+        }
+        if program.addresses == Addresses::Fixed {
+            command.env(text(FIXED), "1");
         }
         // Ctrl-C is for us: who asks us to stop wants to know what was found until then.
         command.process_group(0);

@@ -6,7 +6,7 @@ use super::exits::Exits;
 use super::hapsets::{Calling, Hapsets};
 use super::isolation::{Alone, Isolation};
 use super::log::Log;
-use super::server::{Program, Reply, Server};
+use super::server::{Addresses, Program, Reply, Server};
 use super::trail::{Order, Trail};
 use super::{sampling, searching, silent};
 use raddle_explore::campaign::Found;
@@ -451,11 +451,15 @@ impl NativeTarget {
         let again = self.again(plan, digest)?;
         let differ = again.fingerprint != digest.fingerprint || again.steps != digest.steps;
         if differ && !hangs(&again.verdict) {
+            let helps = match self.program().addresses {
+                Addresses::Random => " (then `--addresses fixed` helps)",
+                Addresses::Fixed => "",
+            };
             digest.verdict = Verdict::Failed(Failure {
                 kind: FailureKind::Nondeterminism,
                 message: format!(
                     "the same plan gives another run in another process: {} steps there, {} here. Does the program \
-                     depend on addresses, on the process's number, or on something outside of it?",
+                     depend on addresses{helps}, on the process's number, or on something outside of it?",
                     digest.steps, again.steps
                 ),
                 tasks: Vec::new(),

@@ -3,28 +3,51 @@
 
 use crate::support::{build, ended, files, raddle};
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-#[test]
-fn failure_files_are_the_same_byte_for_byte() {
-    let program = build("counter.c");
+/// The failures that are found in a program in different surroundings, byte for byte: each time that is not as before counts.
+fn found_in_surroundings(program: &Path, options: &[&str]) -> BTreeSet<Vec<(PathBuf, Vec<u8>)>> {
     let mut seen = BTreeSet::new();
     for size in [0, 1, 333, 4_000, 20_000] {
         let out = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
         let mut command = raddle();
-        command.args(["run", "--time", "60", "--stop-after", "0", "--runs", "200", "--out"]).arg(out.path());
-        command.arg(&program).env("PADDING", "x".repeat(size)).current_dir(out.path());
+        command.args(["run", "--time", "60", "--stop-after", "0", "--runs", "200"]).args(options);
+        command.arg("--out").arg(out.path());
+        command.arg(program).env("PADDING", "x".repeat(size)).current_dir(out.path());
         let ended = ended(&command.output().expect("the command starts"));
         assert_eq!(ended.code, Some(1), "{}", ended.stderr);
         let found = files(out.path());
         assert!(found.len() >= 2, "an assertion and races: {found:?}");
-        let content: Vec<_> = found
-            .iter()
-            .map(|file| (file.file_name().map(ToOwned::to_owned), std::fs::read(file).expect("a file")))
-            .collect();
-        seen.insert(content);
+        let name = |file: &Path| PathBuf::from(file.file_name().expect("files have names"));
+        let content = found.iter().map(|file| (name(file), std::fs::read(file).expect("a file")));
+        seen.insert(content.collect());
     }
+    seen
+}
+
+#[test]
+fn failure_files_are_the_same_byte_for_byte() {
+    let seen = found_in_surroundings(&build("counter.c"), &[]);
     assert_eq!(seen.len(), 1, "a run depends on what is no part of its plan");
+}
+
+#[test]
+fn what_hangs_on_addresses_repeats_where_they_are_fixed() {
+    let program = build("selves.c");
+    let seen = found_in_surroundings(&program, &["--addresses", "fixed"]);
+    assert_eq!(seen.len(), 1, "a run depends on where it is");
+    let (by_chance, _out) = crate::support::run(&program, &["--runs", "50"]);
+    assert!(by_chance.kinds().contains(&"nondeterminism".to_owned()), "{}", by_chance.stdout);
+    assert!(by_chance.stdout.contains("--addresses fixed"), "{}", by_chance.stdout);
+    let (fixed, out) = crate::support::run(&program, &["--addresses", "fixed", "--races", "off"]);
+    assert_eq!(fixed.kinds(), ["assertion"], "{}", fixed.stdout);
+    // Whoever replays it need not know.
+    let [file] = &files(out.path())[..] else { panic!("one file") };
+    let command = &mut raddle();
+    command.args(["replay", "--times", "20", "--format", "json"]).arg(file);
+    let again = ended(&command.output().expect("the command starts"));
+    assert_eq!(again.json()["identical"], true, "{}", again.stdout);
 }
 
 #[test]

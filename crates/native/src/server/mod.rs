@@ -8,6 +8,7 @@
 //! A copy says what came of its run through memory that it shares with the server, which passes it on: a copy
 //! that dies without a word is told apart by what the kernel says of it.
 
+mod addresses;
 mod copies;
 mod late;
 mod left;
@@ -30,6 +31,7 @@ use outbox::Outbox;
 use raddle_model::Plan;
 use raddle_wire::plan;
 
+pub use addresses::FIXED;
 pub(crate) use copies::Marks;
 pub(crate) use left::outlives;
 pub(crate) use outbox::nanoseconds;
@@ -124,36 +126,50 @@ pub const BARE: u32 = 2048;
 /// bound to what they call before the program begins, and not again in each run.
 pub const BIND_NOW: [&CStr; 2] = [c"LD_BIND_NOW", c"raddle"];
 
-/// Takes a variable of ours out of the environment: the program has none of it, nor what it starts. Any value if none
-/// is given.
+/// Where a variable stands in the environment, and its value. Any value if none is given.
 ///
 /// # Safety
 /// `environment` must be the process's own, ended by null.
-unsafe fn take_variable(
+unsafe fn find_variable(
     mut environment: *mut *mut c_char,
     name: &CStr,
     only: Option<&CStr>,
-) -> Option<&'static CStr> {
-    let name = name.to_bytes();
-    let mut found = None;
+) -> Option<(*mut *mut c_char, &'static CStr)> {
     // SAFETY: the array ends with null, and every entry before is a string that lives for ever.
     unsafe {
         while !(*environment).is_null() {
             let text = CStr::from_ptr(*environment);
-            if let Some(value) = text.to_bytes_with_nul().strip_prefix(name)
+            if let Some(value) = text.to_bytes_with_nul().strip_prefix(name.to_bytes())
                 && value.first() == Some(&b'=')
                 && let Ok(value) = CStr::from_bytes_with_nul(&value[1..])
                 && only.is_none_or(|only| only == value)
             {
-                found = Some(value);
-                let mut at = environment;
-                while !(*at).is_null() {
-                    *at = *at.add(1);
-                    at = at.add(1);
-                }
-                continue;
+                return Some((environment, value));
             }
             environment = environment.add(1);
+        }
+    }
+    None
+}
+
+/// Takes a variable of ours out of the environment: the program has none of it, nor what it starts.
+///
+/// # Safety
+/// As for [`find_variable`].
+unsafe fn take_variable(
+    environment: *mut *mut c_char,
+    name: &CStr,
+    only: Option<&CStr>,
+) -> Option<&'static CStr> {
+    let mut found = None;
+    // SAFETY: the array ends with null.
+    unsafe {
+        while let Some((mut at, value)) = find_variable(environment, name, only) {
+            found = Some(value);
+            while !(*at).is_null() {
+                *at = *at.add(1);
+                at = at.add(1);
+            }
         }
     }
     found
@@ -164,20 +180,28 @@ unsafe fn take_variable(
 /// have to be done in every copy.
 ///
 /// # Safety
-/// Before the program begins, on its only thread; `environment` as in `take_variable`.
-pub unsafe fn serve(environment: *mut *mut c_char, prepare: fn()) {
+/// Before the program begins, on its only thread; `environment` as in `find_variable`, and so `arguments`.
+pub unsafe fn serve(arguments: *mut *mut c_char, environment: *mut *mut c_char, prepare: fn()) {
     // SAFETY: passed on to the caller.
-    let Some(path) = (unsafe {
+    let (path, placed) = unsafe {
+        let asked = [VARIABLE, FIXED].iter().all(|name| find_variable(environment, name, None).is_some());
+        let placed = !asked || addresses::fix(arguments, environment);
         let [name, value] = BIND_NOW;
         take_variable(environment, name, Some(value));
-        take_variable(environment, VARIABLE, None)
-    }) else {
-        return;
+        take_variable(environment, FIXED, None);
+        let Some(path) = take_variable(environment, VARIABLE, None) else { return };
+        (path, placed)
     };
     die_with_parent();
     let socket = connect(path.to_bytes());
     if socket < 0 {
         sys::exit(98);
+    }
+    if !placed {
+        outbox::refuse(
+            socket,
+            b"the system does not let a program lie where it is told to (`--addresses fixed`)",
+        );
     }
     SOCKET.store(socket, Ordering::Relaxed);
     crate::warm::set_up_heap();

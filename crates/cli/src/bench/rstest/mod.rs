@@ -8,7 +8,7 @@
 
 use crate::bench::grid::{Grid, number};
 use crate::cc::program;
-use crate::native::{Backend, Beginning, Checkpoints, Isolation, NativeTarget, Program};
+use crate::native::{Addresses, Backend, Beginning, Checkpoints, Isolation, NativeTarget, Program};
 use crate::output::{self, Format};
 use crate::problem::Problem;
 use crate::{Exit, progress};
@@ -120,6 +120,7 @@ fn experiment(
         beginning: Beginning::Process,
         isolation: Isolation::Fork,
         backend: Backend::Auto.choose()?,
+        addresses: Addresses::default(),
         sharing,
         checkpoints: Checkpoints::default(),
     };
