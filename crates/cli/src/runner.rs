@@ -59,7 +59,13 @@ impl Runner {
                 (package, test, executable, body, directory)
             }
             Target::Native { path, argv, env, stdin, .. } => {
-                return native(path, argv, env, stdin, backend);
+                let runner = native(path, argv, env, stdin, backend)?;
+                if let Some(source) = changed_since(Path::new(OsStr::from_bytes(path)), file) {
+                    eprintln!(
+                        "raddle: {source} has been changed since the program was built: this is the program as it was"
+                    );
+                }
+                return Ok(runner);
             }
         };
         if let Some(body) = body.strip_prefix(BODY_PREFIX).and_then(subject) {
@@ -164,6 +170,14 @@ fn native(
         checkpoints: Checkpoints::default(),
     };
     Ok(Runner::Native(Box::new(NativeTarget::start(program, expected)?)))
+}
+
+/// A source of the failure's that is newer than the program. Whoever has mended it may think that this is what is run.
+fn changed_since(program: &Path, file: &FailureFile) -> Option<String> {
+    let changed = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
+    let built = changed(program)?;
+    let newer = |source: &&String| changed(Path::new(source)).is_some_and(|changed| changed > built);
+    file.places.values().map(|place| &place.file).find(newer).cloned()
 }
 
 /// The executable, or the newest of the same name with another hash: cargo changes that with the settings.

@@ -1,6 +1,6 @@
 //! What is found in each program, and how the command ends.
 
-use crate::support::{build, build_plainly, ended, files, raddle, run, run_with};
+use crate::support::{build, build_plainly, build_with, ended, files, raddle, run, run_with};
 
 #[test]
 fn a_lost_update_and_its_races() {
@@ -324,4 +324,36 @@ fn a_run_of_two_hundred_thousand_events() {
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
     // The additions, four threads made, ended and joined, the last load and the end.
     assert_eq!(ended.json()["steps"], 2 * (200_000 + 4 * 3 + 2));
+}
+
+#[test]
+fn a_race_is_replayed_and_minimized_as_one_though_the_run_fails_later() {
+    let (found, out) = run_with(&build("ends_anyway.c"), &["--runs", "50", "--stop-after", "0"], &[]);
+    assert_eq!(found.kinds(), ["crash", "race"], "{}", found.stderr);
+    let recorded = files(out.path());
+    let race = recorded.iter().find(|file| file.to_string_lossy().contains("-race-")).expect("a race");
+    let replayed =
+        ended(&raddle().args(["replay", "--format", "json"]).arg(race).output().expect("it starts"));
+    assert_eq!(replayed.json()["identical"], true, "{}", replayed.stdout);
+    assert_eq!(replayed.kinds(), ["race"], "{}", replayed.stdout);
+    let smaller = ended(&raddle().arg("minimize").arg(race).output().expect("it starts"));
+    assert!(smaller.stdout.contains("and nothing orders them"), "{}", smaller.stdout);
+    assert!(!smaller.stdout.contains("crash:"), "{}", smaller.stdout);
+}
+
+#[test]
+fn whoever_has_changed_the_source_is_told_that_an_older_program_is_replayed() {
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let source = place.path().join("counter.c");
+    std::fs::write(&source, include_str!("c/counter.c")).expect("a file");
+    let program = build_with("gcc", &source, place.path());
+    let (_, out) = run(&program, &[]);
+    let file = &files(out.path())[0];
+    let replay = || ended(&raddle().arg("replay").arg(file).output().expect("the command starts"));
+    assert!(!replay().stderr.contains("has been changed"), "{}", replay().stderr);
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(10);
+    let handle = std::fs::File::options().append(true).open(&source).expect("it is there");
+    handle.set_modified(later).expect("its time can be set");
+    let said = replay().stderr;
+    assert!(said.contains("counter.c has been changed since the program was built"), "{said}");
 }

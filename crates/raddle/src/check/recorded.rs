@@ -226,7 +226,7 @@ fn explain(divergence: &Divergence) -> String {
     )
 }
 
-/// A race ends no run. For whoever repeats one, a run that shows it has failed.
+/// A race ends no run, and whatever ends it comes later. For whoever repeats a race, a run that shows it has failed by it.
 struct Showing<'a, T> {
     target: &'a mut T,
     race: Option<Failure>,
@@ -265,7 +265,8 @@ impl<T: Target> Target for Showing<'_, T> {
 
 impl<T: Target> Showing<'_, T> {
     fn shown(&self, mut run: Run) -> Run {
-        if let (Some(race), Verdict::Finished) = (&self.race, &run.digest.verdict) {
+        let strayed = matches!(run.digest.verdict, Verdict::Diverged(_));
+        if let Some(race) = self.race.as_ref().filter(|_| !strayed) {
             // One line may have several: rather the one that says the same.
             let mut shown: Option<Failure> = None;
             for found in &run.digest.learned.races {
