@@ -82,6 +82,7 @@ pub(crate) fn is_plain_mutex(trace: &Trace, object: ObjectId) -> bool {
 }
 
 /// Whether an operation may have to wait.
+#[inline]
 pub(crate) fn is_needed(op: &Op) -> bool {
     let waits = match op.kind {
         Kind::Join

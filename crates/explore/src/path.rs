@@ -54,6 +54,9 @@ pub struct Stop {
     /// Whether it writes, and whether whatever accesses its object later depends on it: see [`covers`].
     writes: bool,
     covers: bool,
+    /// Whether it is one of those that conflict with each other if they are on the same object and one of them writes, and
+    /// with nothing that is on another: see [`is_simple`]. As long as nothing is known that may be on any.
+    simple: bool,
     /// Whether it has given back the mutex that it took: see [`raddle_model::plan::Steps::sections`].
     pub(crate) closed: bool,
     /// What whoever follows the path calls it, if it has been called before.
@@ -321,10 +324,47 @@ impl Path {
 
     /// The latest step before the step `below` that `pending` races with: they conflict, and nothing else leads
     /// from the one to the other.
+    #[inline]
     pub fn rival(&self, pending: &Pending, below: usize) -> Option<usize> {
         if pending.step == Some(below) {
             return self.stops[below].rival.get();
         }
+        match pending.step.and_then(|step| self.simple_rival(step, below)) {
+            Some(rival) => rival.get(),
+            None => self.any_rival(pending, below),
+        }
+    }
+
+    /// The same for a simple step, before another on its object, if all that it meets there are simple, too.
+    #[inline]
+    fn simple_rival(&self, step: usize, below: usize) -> Option<Earlier> {
+        let (later, last) = (&self.stops[step], &self.stops[below]);
+        let alike = later.simple && last.simple && later.op.object == last.op.object;
+        if !alike || self.knows_memory {
+            return None;
+        }
+        let before = &self.by_object[later.op.object.index()].all[..last.place as usize];
+        for &met in before.iter().rev() {
+            let earlier = &self.stops[met];
+            if !earlier.simple {
+                return None;
+            }
+            if !later.writes && !earlier.writes {
+                continue;
+            }
+            let past =
+                earlier.task == later.task || later.before.get().is_some_and(|own| self.ordered(met, own));
+            if !past {
+                return Some(Earlier(met as u32));
+            }
+            if earlier.writes {
+                break;
+            }
+        }
+        Some(Earlier::NONE)
+    }
+
+    fn any_rival(&self, pending: &Pending, below: usize) -> Option<usize> {
         let mut rival = None;
         self.each_conflicting(&pending.op, below, |path, step| {
             let earlier = &path.stops[step];
@@ -338,8 +378,11 @@ impl Path {
     }
 
     /// Whether everything before the step `earlier` that `pending` conflicts with leads to that step.
+    #[inline]
     pub(crate) fn hides(&self, earlier: usize, pending: &Pending) -> bool {
-        hides(&self.stops[earlier].op, &pending.op)
+        let stop = &self.stops[earlier];
+        let simple = stop.simple && pending.step.is_some_and(|step| self.stops[step].simple);
+        if simple && !self.knows_memory { stop.writes } else { hides(&stop.op, &pending.op) }
     }
 
     /// The first of some steps that races with an earlier one.
@@ -361,6 +404,7 @@ impl Path {
 
     /// Whether `pending` could be done without the step `earlier` and all that depends on it. The path is the one of
     /// `trace`.
+    #[inline]
     pub fn is_possible_without(
         &mut self,
         earlier: usize,
@@ -368,9 +412,10 @@ impl Path {
         plan: &Plan,
         trace: &Trace,
     ) -> bool {
-        if !hypothesis::is_needed(&pending.op) {
-            return true;
-        }
+        !hypothesis::is_needed(&pending.op) || self.is_enabled_without(earlier, pending, plan, trace)
+    }
+
+    fn is_enabled_without(&mut self, earlier: usize, pending: &Pending, plan: &Plan, trace: &Trace) -> bool {
         if pending.op.kind == Kind::Join && self.stops[earlier].op.kind == Kind::Exit {
             // Nobody is joined who has not exited.
             return false;
@@ -407,7 +452,7 @@ impl Path {
 
     /// Whether all that access an object after the step `earlier` depend on it, since it writes all of that.
     #[inline]
-    fn rules(&self, earlier: usize, object: ObjectId) -> bool {
+    pub(crate) fn rules(&self, earlier: usize, object: ObjectId) -> bool {
         let stop = &self.stops[earlier];
         stop.covers && stop.op.object == object && !self.knows_memory
     }
@@ -490,6 +535,13 @@ impl Stop {
     fn clock(&self) -> Range<usize> {
         self.clock_at as usize..self.clock_end as usize
     }
+}
+
+/// See [`Stop::simple`].
+#[inline]
+pub(crate) fn is_simple(op: &Op) -> bool {
+    let several = op.second.is_some() || op.is_wide() || op.kind == Kind::End;
+    op.object.is_some() && op.span == Span::WHOLE && !several
 }
 
 /// Whether an operation writes all of its object, so that all that access this afterwards depend on it.

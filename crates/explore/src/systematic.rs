@@ -414,7 +414,7 @@ impl<S: Search> Searcher for Core<S> {
     }
 
     fn learn(&mut self, worker: usize, plan: &Plan, digest: &Digest, trace: &Trace) {
-        if !self.plan.points.all_accesses {
+        if digest.may_contest() && !self.plan.points.all_accesses {
             self.add_points(digest.contested());
         }
         // Without a trace nobody knows what the run did: it hung.

@@ -102,6 +102,13 @@ impl Digest {
         raced.chain(self.learned.shared.iter().chain(misused).copied())
     }
 
+    /// Whether there may be such sites, as there seldom are.
+    #[inline]
+    pub(crate) fn may_contest(&self) -> bool {
+        let Learned { races, shared, .. } = &self.learned;
+        !races.is_empty() || !shared.is_empty() || matches!(self.verdict, Verdict::Failed(_))
+    }
+
     /// A run of which nothing is known but how it ended.
     pub fn unknown(run: u64, seed: u64, verdict: Verdict) -> Digest {
         Digest {

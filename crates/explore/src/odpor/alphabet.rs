@@ -1,10 +1,11 @@
 //! The letters of a search, each kept once. Searches hold millions of sequences of them, so that a sequence is made of
 //! numbers: a program has few operations, and each run does nearly all of them again.
 
-use super::letter::{Letter, Relation};
+use super::letter::{Letter, Relation, STABLE};
+use crate::path::is_simple;
 use core::num::NonZeroU32;
 use hashbrown::HashTable;
-use raddle_model::{Op, hash};
+use raddle_model::{Kind, Op, hash};
 
 /// A letter, by its place among all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,6 +52,8 @@ impl LetterId {
 pub(crate) struct Alphabet {
     // Those that are only an operation of a task, and where to find them.
     plain: Vec<Letter>,
+    // Which of them are simple: see [`Alphabet::is_simple`].
+    simple: Vec<bool>,
     places: HashTable<u32>,
     // How the first of them relate to each other: searches ask all the time.
     relations: Vec<[Relation; FEW]>,
@@ -68,7 +71,7 @@ impl Alphabet {
     /// The number of a letter that is only an operation of a task.
     #[inline]
     pub(crate) fn plain_id(&mut self, task: u64, op: &Op) -> LetterId {
-        let Alphabet { plain, places, .. } = self;
+        let Alphabet { plain, simple, places, .. } = self;
         let key = key(task, op);
         let known = places.find(key, |&at| {
             let letter = &plain[at as usize];
@@ -79,6 +82,8 @@ impl Alphabet {
         }
         let at = plain.len() as u32;
         plain.push(Letter { task, op: *op, more: None });
+        let on_task = op.object.0 >= STABLE || matches!(op.kind, Kind::Exit | Kind::Join | Kind::Finished);
+        simple.push(is_simple(op) && !on_task);
         let again = |&at: &u32| {
             let letter = &plain[at as usize];
             self::key(letter.task, &letter.op)
@@ -115,6 +120,12 @@ impl Alphabet {
     #[inline]
     pub(crate) fn get(&self, id: LetterId) -> &Letter {
         if id.0 & MORE == 0 { &self.plain[id.0 as usize] } else { &self.more[(id.0 & !MORE) as usize].0 }
+    }
+
+    /// Whether it is a simple operation on an object that stands for no task, and nothing else.
+    #[inline]
+    pub(crate) fn is_simple(&self, id: LetterId) -> bool {
+        self.simple.get(id.0 as usize).is_some_and(|&simple| simple)
     }
 
     /// One more has it.

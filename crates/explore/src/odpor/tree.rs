@@ -98,6 +98,22 @@ impl Default for Node {
     }
 }
 
+impl Node {
+    /// It is in use no more, and nobody sleeps there: all but these is as it was before anybody used it.
+    fn renew(&mut self) {
+        (self.parent, self.taken, self.done, self.open) = (NOBODY, 0, 0, 0);
+        (self.entered, self.fresh, self.running) = (false, false, false);
+        (self.awaited, self.complete, self.held) = (false, false, 0);
+    }
+
+    fn is_as_new(&self) -> bool {
+        let Node { taken, done, open, held, .. } = *self;
+        let unused = self.parent == NOBODY && self.asleep.is_empty() && self.children.is_empty();
+        let flags = self.entered || self.fresh || self.running || self.awaited || self.complete;
+        unused && !flags && [taken, done, open, held] == [0; 4]
+    }
+}
+
 /// All states.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
@@ -150,9 +166,9 @@ impl Tree {
             (self.nodes.len() - 1) as NodeId
         });
         let node = &mut self.nodes[id as usize];
-        let (asleep, children) = (core::mem::take(&mut node.asleep), core::mem::take(&mut node.children));
-        debug_assert!(asleep.is_empty() && children.is_empty());
-        *node = Node { parent, place, depth, asleep, children, ..Node::default() };
+        // What is not written here is as new in a state that is not in use.
+        debug_assert!(node.is_as_new());
+        (node.parent, node.place, node.depth) = (parent, place, depth);
         id
     }
 
@@ -226,6 +242,7 @@ impl Tree {
     }
 
     /// The run that ends its sequence at this state is over.
+    #[inline]
     pub(super) fn release(&mut self, id: NodeId) {
         self.changes.note(What::Release, id);
         let node = self.node_mut(id);
@@ -283,10 +300,14 @@ impl Tree {
         }
         if !self.node(parent).asleep.is_empty() || place > 0 {
             let mut asleep = core::mem::take(&mut self.nodes[id as usize].asleep);
-            asleep.extend(self.sleepers(parent, place as usize));
-            let Tree { alphabet, .. } = self;
-            asleep.retain(|&other| alphabet.relation(other, by, objects) == Relation::Apart);
-            asleep.iter().for_each(|&letter| _ = alphabet.keep(letter));
+            for other in self.sleepers(parent, place as usize) {
+                if self.alphabet.relation(other, by, objects) == Relation::Apart {
+                    asleep.push(other);
+                }
+            }
+            if self.alphabet.has_more() {
+                asleep.iter().for_each(|&letter| _ = self.alphabet.keep(letter));
+            }
             self.nodes[id as usize].asleep = asleep;
         }
         self.node_mut(id).entered = true;
@@ -370,7 +391,7 @@ impl Tree {
         if node.complete {
             return true;
         }
-        let Node { parent, place, .. } = *node;
+        let Node { parent, place, fresh, .. } = *node;
         self.changes.note(What::Settle, id);
         self.node_mut(id).complete = true;
         if parent == NOBODY {
@@ -378,7 +399,7 @@ impl Tree {
         }
         self.node_mut(parent).open -= 1;
         self.retained += 1;
-        if self.is_final(id) {
+        if fresh || self.is_final(id) {
             self.forget(parent, place);
         }
         if self.retained > 0 {
@@ -426,12 +447,21 @@ impl Tree {
         while let Some(Child::Done(_)) = node.children.get(node.done as usize) {
             node.done += 1;
         }
+        let node = &mut nodes[gone as usize];
+        if node.done as usize == node.children.len() && !alphabet.has_more() {
+            // Nearly always nothing of what came below it is kept.
+            *retained -= 1;
+            free.push(gone);
+            node.asleep.clear();
+            node.children.clear();
+            return node.renew();
+        }
         let (mut left, mut next) = (Vec::new(), Some(gone));
         while let Some(id) = next {
             *retained -= 1;
             free.push(id);
             let node = &mut nodes[id as usize];
-            node.parent = NOBODY;
+            node.renew();
             node.asleep.drain(..).for_each(|letter| alphabet.drop(letter));
             for child in node.children.drain(..) {
                 match child {

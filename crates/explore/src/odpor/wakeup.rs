@@ -25,6 +25,8 @@ pub(crate) struct Sequence<'a> {
 /// How a step relates to a sequence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Initial {
+    /// The sequence begins with it.
+    First,
     /// The sequence can begin with it: it is the one at this position.
     At(usize),
     /// It is not in the sequence and conflicts with nothing in it.
@@ -40,11 +42,15 @@ impl Sequence<'_> {
     }
 
     /// Whether a step is a weak initial.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn initial(&self, alphabet: &Alphabet, step: LetterId) -> Initial {
         if !step.has_more() && self.letters.last() == Some(&step) {
-            return Initial::At(self.letters.len() - 1);
+            return Initial::First;
         }
+        self.find(alphabet, step)
+    }
+
+    fn find(&self, alphabet: &Alphabet, step: LetterId) -> Initial {
         let relations = alphabet.relations(step, self.known);
         for (position, &other) in self.letters.iter().enumerate().rev() {
             match relations.to(other) {
@@ -57,9 +63,10 @@ impl Sequence<'_> {
     }
 
     /// What is left of it after a step that is a weak initial.
+    #[inline(always)]
     pub(crate) fn pass(&mut self, initial: Initial) {
         match initial {
-            Initial::At(position) if position + 1 == self.letters.len() => _ = self.letters.pop(),
+            Initial::First => _ = self.letters.pop(),
             Initial::At(position) => _ = self.letters.remove(position),
             Initial::Apart | Initial::No => {}
         }

@@ -28,6 +28,16 @@ enum Cause {
     Covered(usize),
 }
 
+impl Race {
+    /// Whether it may have to be looked at again after a run that has its later step in common with this one.
+    fn is_watched(&self) -> bool {
+        match self.cause {
+            Cause::Until(step) => step > self.later,
+            Cause::Covered(_) => true,
+        }
+    }
+}
+
 /// A worker.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Worker {
@@ -44,6 +54,8 @@ pub(super) struct Worker {
     pub(super) known: usize,
     /// In the order of the later steps.
     races: Vec<Race>,
+    /// Which of them may have to be looked at again though their later steps are not new.
+    watched: Vec<usize>,
     /// The last run, as letters name it, if it has objects of its own.
     origin: Option<Arc<Origin>>,
     pub(super) runs: u64,
@@ -98,8 +110,12 @@ impl Worker {
         self.path.follow_front(trace, known, self.nodes.len() + 1);
         self.scratch.independent.of = None;
         self.spell(tree, known, number);
-        let races = self.races.partition_point(|race| race.later < known);
-        self.races.truncate(races);
+        while self.races.last().is_some_and(|race| race.later >= known) {
+            self.races.pop();
+        }
+        while self.watched.last().is_some_and(|&position| position >= self.races.len()) {
+            self.watched.pop();
+        }
         let mut next = known;
         while next < self.path.stops.len() {
             let number = next;
@@ -120,7 +136,9 @@ impl Worker {
                 return false;
             }
             self.reach(tree, number);
-            self.add_choices(tree, number);
+            if !self.path.choices(number).is_empty() {
+                self.add_choices(tree, number);
+            }
         }
         let steps = self.path.stops.len();
         if self.nodes.len() > steps {
@@ -150,7 +168,14 @@ impl Worker {
     }
 
     /// Tells the tree of the steps up to this one, if it does not know of them yet.
+    #[inline]
     fn reach(&mut self, tree: &mut Tree, number: usize) {
+        if self.nodes.len() <= number + 1 {
+            self.extend(tree, number);
+        }
+    }
+
+    fn extend(&mut self, tree: &mut Tree, number: usize) {
         while let last = self.nodes.len() - 1
             && last <= number
             && tree.node(self.nodes[last]).children.is_empty()
@@ -277,7 +302,14 @@ impl Worker {
     }
 
     /// The same for those that were not written down yet.
+    #[inline]
     fn spell_on(&mut self, tree: &mut Tree) {
+        if self.letters.len() < self.path.stops.len() {
+            self.spell_rest(tree);
+        }
+    }
+
+    fn spell_rest(&mut self, tree: &mut Tree) {
         while self.letters.len() < self.path.stops.len() {
             // Most tasks do what they did before.
             let new = self.path.stops[self.letters.len()..].iter();
@@ -309,16 +341,21 @@ impl Worker {
     /// The steps after `earlier` that do not depend on it, and then `later`, are a sequence that must be taken
     /// from the state before `earlier`. Nothing is added if a sleeping step covers it. Of the steps only
     /// those are kept that lead to the last one, or to what wakes a sleeper: the others come by themselves.
-    fn reverse(&mut self, tree: &mut Tree, earlier: usize, later: &Pending, trace: &Trace) -> Cause {
+    #[inline]
+    fn reverse(
+        &mut self,
+        tree: &mut Tree,
+        earlier: usize,
+        (later, last): (&Pending, LetterId),
+        trace: &Trace,
+    ) -> Cause {
         self.reach(tree, earlier);
-        let last = self.letter_of(tree, later);
-        let cause = self.reverse_to(tree, earlier, later, last).unwrap_or_else(|| {
-            self.grow_tail(tree, trace);
-            let cause = self.reverse_to(tree, earlier, later, last);
-            cause.expect("raddle bug: nothing is left out of a run")
-        });
-        tree.alphabet.drop(last);
-        cause
+        if let Some(cause) = self.reverse_to(tree, earlier, later, last) {
+            return cause;
+        }
+        self.grow_tail(tree, trace);
+        let cause = self.reverse_to(tree, earlier, later, last);
+        cause.expect("raddle bug: nothing is left out of a run")
     }
 
     /// The same if it can be told without what is left out of the run.
@@ -338,9 +375,16 @@ impl Worker {
         let alphabet = &tree.alphabet;
         for (position, sleeper) in tree.sleepers(node, place).enumerate() {
             let Letter { task, op, more } = alphabet.get(sleeper);
-            let lasts = more.is_none() && path.shields(earlier, op);
+            let simple = path.has_simple_ones() && alphabet.is_simple(sleeper);
+            let lasts = if simple {
+                path.rules(earlier, op.object)
+            } else {
+                more.is_none() && path.shields(earlier, op)
+            };
             let meets = if lasts {
                 None
+            } else if simple {
+                path.first_met_simply(*task, op, earlier)
             } else if path.may_meet_tail(op) {
                 return None;
             } else if more.is_none() && path.can_look_up(op) {
@@ -378,9 +422,6 @@ impl Worker {
 
     /// The other values of the choices in a step.
     fn add_choices(&mut self, tree: &mut Tree, number: usize) {
-        if self.path.choices(number).is_empty() {
-            return;
-        }
         let place = self.place(tree, number);
         let Worker { path, letters, nodes, scratch, .. } = self;
         let (node, known) = (nodes[number], path.stops[number].objects);
@@ -429,18 +470,35 @@ impl Worker {
     /// other ids in each run, to what is known of them.
     fn reverse_again(&mut self, tree: &mut Tree, trace: &Trace) {
         let known = self.known;
-        let chose = self.path.chooses_from(known);
-        for position in 0..self.races.len() {
-            let Race { earlier, later, cause } = self.races[position];
+        if self.path.chooses_from(known) || self.origin.is_some() {
+            self.watched.clear();
+            for position in 0..self.races.len() {
+                self.reverse_known(tree, position, trace);
+                if self.races[position].is_watched() {
+                    self.watched.push(position);
+                }
+            }
+            return;
+        }
+        for next in 0..self.watched.len() {
+            let position = self.watched[next];
+            let Race { earlier, cause, .. } = self.races[position];
             let again = match cause {
                 Cause::Until(step) => step >= known,
                 Cause::Covered(sleeper) => self.wakes(tree, earlier, sleeper, trace),
             };
-            if again || chose || self.origin.is_some() {
-                let later = self.path.at(later);
-                self.races[position].cause = self.reverse(tree, earlier, &later, trace);
+            if again {
+                self.reverse_known(tree, position, trace);
             }
         }
+    }
+
+    fn reverse_known(&mut self, tree: &mut Tree, position: usize, trace: &Trace) {
+        let Race { earlier, later, .. } = self.races[position];
+        let later = self.path.at(later);
+        let last = self.letter_of(tree, &later);
+        self.races[position].cause = self.reverse(tree, earlier, (&later, last), trace);
+        tree.alphabet.drop(last);
     }
 
     /// Whether a step that is new and does not depend on `earlier` wakes one who sleeps there.
@@ -472,27 +530,39 @@ impl Worker {
 
     /// Adds the reversals of what was done or announced first in this run.
     fn reverse_new(&mut self, tree: &mut Tree, later: &Pending, plan: &Plan, trace: &Trace) {
-        let mut races = core::mem::take(&mut self.scratch.rivals);
-        races.clear();
-        let mut below = self.path.end(later);
+        self.scratch.rivals.clear();
+        let (mut below, mut name) = (self.path.end(later), None);
         while let Some(earlier) = self.path.rival(later, below) {
             below = earlier;
             // Most race with one only.
-            let hidden = !races.is_empty()
+            let hidden = !self.scratch.rivals.is_empty()
                 && !self.is_chained(earlier, later)
-                && races.iter().any(|&race| self.path.ordered(earlier, race));
+                && self.scratch.rivals.iter().any(|&race| self.path.ordered(earlier, race));
             if hidden || !self.path.is_possible_without(earlier, later, plan, trace) {
                 continue;
             }
             self.spell_on(tree);
-            races.push(earlier);
-            let cause = self.reverse(tree, earlier, later, trace);
-            self.races.extend(later.step.map(|later| Race { earlier, later, cause }));
+            self.scratch.rivals.push(earlier);
+            let last = match name {
+                Some(last) => last,
+                None => self.letter_of(tree, later),
+            };
+            name = Some(last);
+            let cause = self.reverse(tree, earlier, (later, last), trace);
+            if let Some(later) = later.step {
+                let race = Race { earlier, later, cause };
+                if race.is_watched() {
+                    self.watched.push(self.races.len());
+                }
+                self.races.push(race);
+            }
             if self.path.hides(earlier, later) {
                 break;
             }
         }
-        self.scratch.rivals = races;
+        if let Some(last) = name {
+            tree.alphabet.drop(last);
+        }
         self.scratch.chain.end();
     }
 

@@ -1,11 +1,12 @@
 //! The steps that nearly all are: a task does to one object what it did at this step before, and the last access to the object
 //! that it conflicts with wrote all of it. Then that access alone tells whom the step meets.
 
-use super::growth::{NOTHING, closes};
-use super::{Earlier, Path, Stop, covers};
+use super::clocks::Clocks;
+use super::growth::{NOTHING, New, closes};
+use super::{Earlier, Path, Stop, covers, is_simple};
 use core::num::NonZeroU32;
 use raddle_model::trace::Picked;
-use raddle_model::{Access, Event, Kind, Op, TaskId, Trace};
+use raddle_model::{Access, Event, Kind, ObjectId, Op, TaskId, Trace};
 
 /// What a task did at a step, in this run or in one before.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +16,7 @@ pub(super) struct Habit {
     alone: bool,
     writes: bool,
     covers: bool,
+    simple: bool,
     called: Option<NonZeroU32>,
 }
 
@@ -34,7 +36,8 @@ impl Habit {
         let several = op.second.is_some() || op.is_wide() || matches!(op.kind, Kind::End | Kind::Spawn);
         let alone = !several && op.object.is_some();
         let (writes, covers) = (op.access() == Access::Write, covers(op));
-        Habit { op: packed(op), alone, writes, covers, called: None }
+        let simple = alone && is_simple(op);
+        Habit { op: packed(op), alone, writes, covers, simple, called: None }
     }
 
     /// Whether that is one object's, and this.
@@ -46,41 +49,33 @@ impl Habit {
     }
 }
 
-/// A point and what happened there.
-struct Point<'a> {
-    picked: &'a Picked,
-    event: &'a Event,
-    closed: bool,
+/// The points that are left, and what happened there.
+#[derive(Clone, Copy)]
+struct Points<'a> {
+    picks: &'a [Picked],
+    events: &'a [Event],
+    /// The first event that belongs to none of them.
+    after: usize,
 }
 
-/// The first of these points, if one event is all that happened up to the next one, or one more that gives back what that has
-/// taken. What else is done on the way to a point is left to the general way. The event `after` is the first that belongs to none of them.
-#[inline(always)]
-fn first_of<'a>(picks: &'a [Picked], events: &'a [Event], after: usize) -> Option<Point<'a>> {
-    let (picked, rest) = picks.split_first()?;
-    let begin = picked.event as usize;
-    let end = rest.first().map_or(after, |next| next.event as usize);
-    let event = events.get(begin)?;
-    let closed = end == begin + 2 && closes(&events[begin..]);
-    if end == begin + 1 || closed { Some(Point { picked, event, closed }) } else { None }
-}
-
-/// Lists the steps from `first` on up to `end`: mostly one, or many.
-#[inline(always)]
-fn list(steps: &mut Vec<usize>, first: usize, end: usize) {
-    if first < end {
-        steps.push(first);
-    }
-    if first + 1 < end {
-        steps.extend(first + 1..end);
+impl<'a> Points<'a> {
+    /// The event of the first one, and whether it has given back what it took, if that is all that happened up to the next
+    /// one. What else is done on the way to a point is left to the general way.
+    #[inline(always)]
+    fn first(&self) -> Option<(&'a Event, bool)> {
+        let begin = self.picks.first()?.event as usize;
+        let end = self.picks.get(1).map_or(self.after, |next| next.event as usize);
+        let event = self.events.get(begin)?;
+        if end == begin + 1 {
+            return Some((event, false));
+        }
+        (end == begin + 2 && closes(&self.events[begin..])).then_some((event, true))
     }
 }
 
 impl Path {
     /// Pushes the steps from `number` on, up to the one with the number `end`, that are such ones, as [`Path::push`] does. The
     /// number of the first that may not be, or of the one after the last.
-    ///
-    /// A task that goes on with the same object meets nobody there but itself, so that such steps are listed together.
     pub(super) fn push_alone(&mut self, trace: &Trace, mut number: usize, end: usize) -> usize {
         let over = self.stops.last().is_none_or(|last| last.op.kind == Kind::End);
         if over || self.knows_memory || self.has_pasts || number >= end {
@@ -88,70 +83,75 @@ impl Path {
         }
         let choices_at = self.choices.len() as u32;
         let Path { stops, clocks, by_task, by_object, births, habits, .. } = self;
-        let mut picks = trace.log.picks.get(number - 1..end - 1).unwrap_or_default();
+        let picks = trace.log.picks.get(number - 1..end - 1).unwrap_or_default();
         let after = trace.log.picks.get(end - 1).map_or(trace.events.len(), |next| next.event as usize);
-        let mut point = first_of(picks, &trace.events, after);
-        while let Some(Point { mut picked, mut event, mut closed }) = point {
+        let mut points = Points { picks, events: &trace.events, after };
+        while let Some((event, closed)) = points.first() {
             let (task, object) = (event.task, event.op.object);
             let (own, habits) = (&mut by_task[task.index()], &habits[task.index()]);
-            let mut index = own.len();
-            let habit = habits.get(index).filter(|habit| habit.is_alone(&event.op));
-            let (Some(mut habit), Some(accesses)) = (habit, by_object.get_mut(object.index())) else { break };
-            let (mut before, mut clock) = match own.last() {
+            let index = own.len();
+            let Some(habit) = habits.get(index).filter(|habit| habit.is_alone(&event.op)) else { break };
+            let Some(accesses) = by_object.get_mut(object.index()) else { break };
+            let (before, mut clock) = match own.last() {
                 Some(&last) => (last as u32, stops[last].clock()),
                 None => births[task.index()].before(),
             };
-            let (mut clocks_at, mut rival) = (clocks.end() as u32, Earlier::NONE);
+            let (clocks_at, mut rival) = (clocks.end() as u32, Earlier::NONE);
             // Who only reads meets nobody who does.
             let met = if habit.writes { accesses.all.last() } else { accesses.writes.last() };
             if let Some(&last) = met {
                 let theirs = &stops[last];
                 if !theirs.covers {
-                    break;
-                }
-                if theirs.task != task && !clocks.has(&clock, theirs.task.index(), theirs.index) {
+                    if !(habit.simple && habit.writes) {
+                        break;
+                    }
+                    let taken_in = None;
+                    let mut new =
+                        New { number, task, op: &event.op, clock, clocks_at: clocks.end(), taken_in };
+                    let Some(met) = meet_readers(stops, clocks, &accesses.all, &mut new) else {
+                        clocks.truncate(clocks_at as usize);
+                        break;
+                    };
+                    (rival, clock) = (met, new.clock);
+                } else if theirs.task != task && !clocks.has(&clock, theirs.task.index(), theirs.index) {
                     rival = Earlier(last as u32);
                     let (task, steps) = (theirs.task.index(), theirs.index + 1);
                     clock = clocks.push_joined(clock, theirs.clock(), task, steps);
                 }
             }
-            let (first, mut place) = (number, accesses.all.len() as u32);
-            loop {
-                stops.push(Stop {
-                    op: event.op,
-                    outcome: event.outcome,
-                    task,
-                    objects: picked.objects,
-                    index: index as u32,
-                    clock_at: clock.start as u32,
-                    clock_end: clock.end as u32,
-                    clocks_at,
-                    choices_at,
-                    before: Earlier(before),
-                    rival,
-                    place,
-                    writes: habit.writes,
-                    covers: habit.covers,
-                    closed,
-                    called: habit.called,
-                    past: 0,
-                });
-                (before, rival, clocks_at) = (number as u32, Earlier::NONE, clocks.end() as u32);
-                number += 1;
-                picks = &picks[1..];
-                point = first_of(picks, &trace.events, after);
-                let Some(next) = &point else { break };
-                let goes_on = next.event.task == task && next.event.op.object == object && habit.covers;
-                let again = habits.get(index + 1).filter(|habit| goes_on && habit.is_alone(&next.event.op));
-                let Some(again) = again else { break };
-                (picked, event, closed, habit) = (next.picked, next.event, next.closed, again);
-                index += 1;
-                place += 1;
+            stops.push(Stop {
+                op: event.op,
+                outcome: event.outcome,
+                task,
+                objects: points.picks[0].objects,
+                index: index as u32,
+                clock_at: clock.start as u32,
+                clock_end: clock.end as u32,
+                clocks_at,
+                choices_at,
+                before: Earlier(before),
+                rival,
+                place: accesses.all.len() as u32,
+                writes: habit.writes,
+                covers: habit.covers,
+                simple: habit.simple,
+                closed,
+                called: habit.called,
+                past: 0,
+            });
+            own.push(number);
+            accesses.push(number, habit.writes);
+            points.picks = &points.picks[1..];
+            number += 1;
+            if habit.covers && points.picks.first().is_some_and(|next| goes_on(trace, next, task, object)) {
+                let more = push_more(stops, &habits[index + 1..], &mut points);
+                own.extend(number..number + more);
+                accesses.all.extend(number..number + more);
+                // All but the last cover.
+                let writes = stops.last().is_some_and(|last| last.writes);
+                accesses.writes.extend(number..number + more - usize::from(!writes));
+                number += more;
             }
-            list(own, first, number);
-            list(&mut accesses.all, first, number);
-            // All but the last cover.
-            list(&mut accesses.writes, first, if habit.writes { number } else { number - 1 });
         }
         number
     }
@@ -180,6 +180,60 @@ impl Path {
     }
 }
 
+/// Whether a task goes on with the same object at its next point.
+#[inline(always)]
+fn goes_on(trace: &Trace, next: &Picked, task: TaskId, object: ObjectId) -> bool {
+    trace.events.get(next.event as usize).is_some_and(|event| event.task == task && event.op.object == object)
+}
+
+/// A step that writes all of an object, of which these are the steps, gets to know those since the last one that did the same. The latest that it
+/// did not know of; none if they are not that simple.
+#[inline(never)]
+fn meet_readers(stops: &[Stop], clocks: &mut Clocks, steps: &[usize], new: &mut New<'_>) -> Option<Earlier> {
+    let mut rival = Earlier::NONE;
+    for &step in steps.iter().rev() {
+        let earlier = &stops[step];
+        if !earlier.simple {
+            return None;
+        }
+        if !new.knows(clocks, earlier) {
+            if rival == Earlier::NONE {
+                rival = Earlier(step as u32);
+            }
+            new.meet(clocks, earlier);
+        }
+        if earlier.writes {
+            break;
+        }
+    }
+    Some(rival)
+}
+
+/// Pushes the steps with which the task of the last one, which writes all of its object, goes on with that: it meets nobody there but
+/// itself. They are listed by the caller, together. How many they are.
+#[inline(never)]
+fn push_more(stops: &mut Vec<Stop>, habits: &[Habit], points: &mut Points<'_>) -> usize {
+    let Some(&last) = stops.last() else { return 0 };
+    let first = stops.len();
+    let mut next = Stop { clocks_at: last.clocks_at.max(last.clock_end), rival: Earlier::NONE, ..last };
+    for habit in habits {
+        let Some((event, closed)) = points.first() else { break };
+        let same = event.task == last.task && event.op.object == last.op.object && next.covers;
+        if !same || !habit.is_alone(&event.op) {
+            break;
+        }
+        (next.op, next.outcome, next.objects) = (event.op, event.outcome, points.picks[0].objects);
+        (next.writes, next.covers, next.simple) = (habit.writes, habit.covers, habit.simple);
+        (next.closed, next.called) = (closed, habit.called);
+        next.before = Earlier(stops.len() as u32 - 1);
+        next.index += 1;
+        next.place += 1;
+        stops.push(next);
+        points.picks = &points.picks[1..];
+    }
+    stops.len() - first
+}
+
 impl Stop {
     /// What it was called when its task did the same before.
     #[inline]
@@ -192,7 +246,7 @@ impl Stop {
 mod tests {
     use super::*;
     use crate::path::clocks::Lane;
-    use crate::path::{Chain, Pending};
+    use crate::path::{Chain, Pending, hides};
     use raddle_model::{Dice, Mode, ObjectId, Order, Outcome, Rng, SiteId, Span};
 
     const KINDS: [Kind; 6] = [Kind::Load, Kind::Store, Kind::Rmw, Kind::Lock, Kind::Unlock, Kind::Lock];
@@ -227,15 +281,15 @@ mod tests {
     }
 
     /// What is known of a step, and its clock.
-    type Known<'a> = (&'a Op, [u32; 5], [bool; 2], &'a [u32]);
+    type Known<'a> = (&'a Op, [u32; 5], [bool; 3], &'a [u32]);
 
     fn steps(path: &Path) -> Vec<Known<'_>> {
         let stop = |number: usize| {
             let stop = &path.stops[number];
-            let Stop { op, index, before, rival, place, task, covers, closed, .. } = stop;
+            let Stop { op, index, before, rival, place, task, covers, simple, closed, .. } = stop;
             let clock = path.clock(number);
             let known = clock.iter().rposition(|&steps| steps > 0).map_or(0, |last| last + 1);
-            (op, [*index, before.0, rival.0, *place, task.0], [*covers, *closed], &clock[..known])
+            (op, [*index, before.0, rival.0, *place, task.0], [*covers, *simple, *closed], &clock[..known])
         };
         (0..path.stops.len()).map(stop).collect()
     }
@@ -280,10 +334,10 @@ mod tests {
         let mut below = later;
         let mut chain = Chain::default();
         chain.begin(path, &pending);
+        let races = |step: usize| {
+            meets(step) && path.stops[step].task != pending.task && !path.leads_to(step, &pending)
+        };
         while let Some(earlier) = path.rival(&pending, below) {
-            let races = |step: usize| {
-                meets(step) && path.stops[step].task != pending.task && !path.leads_to(step, &pending)
-            };
             assert_eq!(between(below, &races), Some(earlier));
             below = earlier;
             let leads = reverse(path, earlier, &pending);
@@ -298,8 +352,13 @@ mod tests {
             if path.can_look_up(&pending.op) {
                 let found = (earlier + 1..path.stops.len()).find(met);
                 assert_eq!(path.first_met(name, &pending.op, earlier), found);
+                if is_simple(&pending.op) && !path.rules(earlier, pending.op.object) {
+                    assert_eq!(path.first_met_simply(name, &pending.op, earlier), found);
+                }
             }
+            assert_eq!(path.hides(earlier, &pending), hides(&path.stops[earlier].op, &pending.op));
         }
+        assert_eq!(between(below, &races), None);
         let mutex = pending.op.object;
         let mut all = path.by_object[mutex.index()].all.iter();
         let moves = |step: usize| matches!(path.stops[step].op.kind, Kind::Lock | Kind::Unlock | Kind::Wait);

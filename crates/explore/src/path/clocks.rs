@@ -74,14 +74,37 @@ impl Clocks {
         task: usize,
         steps: u32,
     ) -> Range<usize> {
-        let at = self.end();
-        if one.len() == 1 && other.len() == 1 && task < TASKS {
-            let lane = joined(&self.0[one.start], &self.0[other.start]);
-            self.0.push(with(&lane, task, steps));
-            return at..at + 1;
+        if one.len() != 1 || other.len() != 1 || task >= TASKS {
+            return self.push_joined_lanes(one, other, task, steps);
         }
-        self.push_copy(one);
-        self.take_in(at..at, at, other, task, steps)
+        let at = self.end();
+        let lane = joined(&self.0[one.start], &self.0[other.start]);
+        self.0.push(with(&lane, task, steps));
+        at..at + 1
+    }
+
+    #[inline(never)]
+    fn push_joined_lanes(
+        &mut self,
+        one: Range<usize>,
+        other: Range<usize>,
+        task: usize,
+        steps: u32,
+    ) -> Range<usize> {
+        let at = self.end();
+        let lanes = one.len().max(other.len()).max(task / TASKS + 1);
+        self.0.reserve(lanes);
+        for lane in 0..lanes {
+            let lane = match (lane < one.len(), lane < other.len()) {
+                (true, true) => joined(&self.0[one.start + lane], &self.0[other.start + lane]),
+                (true, false) => self.0[one.start + lane],
+                (false, true) => self.0[other.start + lane],
+                (false, false) => Lane::default(),
+            };
+            self.0.push(lane);
+        }
+        self.0[at + task / TASKS][task % TASKS] = steps;
+        at..at + lanes
     }
 
     /// A clock takes in all that another has, and so many steps of a task. It is the last one, which begins at `begin`, or

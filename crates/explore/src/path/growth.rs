@@ -3,7 +3,7 @@
 use super::accesses::{self, Accesses};
 use super::clocks::Clocks;
 use super::tail::peeks;
-use super::{Birth, Earlier, Path, Stop, covers, hides};
+use super::{Birth, Earlier, Path, Stop, covers, hides, is_simple};
 use crate::odpor::STABLE;
 use core::ops::Range;
 use raddle_model::objects::State;
@@ -174,8 +174,12 @@ impl Path {
     /// The same step by step.
     fn pop_from_lists(&mut self, keep: usize) {
         let Path { stops, by_task, by_object, memory, wide, knows_memory, .. } = self;
-        for &Stop { task, ref op, writes, .. } in &stops[keep..] {
+        for &Stop { task, ref op, writes, simple, .. } in &stops[keep..] {
             by_task[task.index()].pop();
+            if simple && !*knows_memory {
+                by_object[op.object.index()].pop(writes);
+                continue;
+            }
             each_extent(op, |object| by_object[object.index()].pop(writes));
             if *knows_memory {
                 if op.lies() {
@@ -226,6 +230,7 @@ impl Path {
         let accesses = if op.object.is_some() { self.by_object.get(op.object.index()) } else { None };
         let place = accesses.map_or(0, |accesses| accesses.all.len() - 1) as u32;
         let called = self.remember(task, index as usize, op);
+        let simple = is_simple(op) && self.is_alone(op);
         // What it chose, and objects that only this run knows, are a part of what it is called.
         let plain = choices_at == self.choices.len() && !self.has_pasts;
         self.stops.push(Stop {
@@ -243,6 +248,7 @@ impl Path {
             place,
             writes: op.access() == Access::Write,
             covers: covers(op),
+            simple,
             closed,
             called: called.filter(|_| plain),
             past,
@@ -353,26 +359,26 @@ impl Path {
 }
 
 /// A step that is being added.
-struct New<'a> {
-    number: usize,
-    task: TaskId,
-    op: &'a Op,
+pub(super) struct New<'a> {
+    pub(super) number: usize,
+    pub(super) task: TaskId,
+    pub(super) op: &'a Op,
     /// Its clock: that of the step before it until it meets somebody. And where the clocks ended before it.
-    clock: Range<usize>,
-    clocks_at: usize,
+    pub(super) clock: Range<usize>,
+    pub(super) clocks_at: usize,
     /// The last clock that it has taken in: many tasks know what the one knows that made them, and nothing else.
-    taken_in: Option<Range<usize>>,
+    pub(super) taken_in: Option<Range<usize>>,
 }
 
 impl New<'_> {
     /// Whether an earlier step is known to happen before it.
     #[inline]
-    fn knows(&self, clocks: &Clocks, earlier: &Stop) -> bool {
+    pub(super) fn knows(&self, clocks: &Clocks, earlier: &Stop) -> bool {
         earlier.task == self.task || clocks.has(&self.clock, earlier.task.index(), earlier.index)
     }
 
     /// An earlier step happens before it.
-    fn meet(&mut self, clocks: &mut Clocks, earlier: &Stop) {
+    pub(super) fn meet(&mut self, clocks: &mut Clocks, earlier: &Stop) {
         let (task, steps) = (earlier.task.index(), earlier.index + 1);
         if self.taken_in == Some(earlier.clock()) {
             clocks.set(self.clock.start, task, steps);

@@ -66,12 +66,13 @@ impl Chain {
     pub(crate) fn take_in(&mut self, path: &Path, earlier: usize) -> bool {
         self.until = None;
         let Some(step) = self.later else { return false };
-        let op = &path.stops[step].op;
+        let Stop { ref op, simple, .. } = path.stops[step];
         let Some(accesses) = path.by_object.get(op.object.index()) else { return false };
         for &met in accesses.held_against(op)[..self.left].iter().rev().take_while(|&&met| met > earlier) {
             self.left -= 1;
             let stop = &path.stops[met];
-            if !stop.op.conflicts(op) {
+            let conflicts = simple && stop.simple || stop.op.conflicts(op);
+            if !conflicts {
                 continue;
             }
             if stop.races() {
@@ -102,8 +103,7 @@ impl Path {
         steps.clear();
         let end = self.end(later);
         let alone = later.op.kind != Kind::End && self.meets_only_dependents(earlier, &later.op, end);
-        if alone && wakers.is_empty() && later.before.is_none_or(|before| before < earlier) {
-            // Whatever leads to it comes before `earlier`.
+        if alone && wakers.is_empty() && self.leads_by_itself(earlier, later, steps) {
             return;
         }
         if !alone && self.leads_simply(earlier, later, wakers, steps) {
@@ -136,6 +136,22 @@ impl Path {
             }
         }
         steps.sort_unstable();
+    }
+
+    /// The same for one that meets nobody after `earlier`, if its own task's steps are all that leads there: none of them races with
+    /// anybody. False, and nothing is known, if not.
+    fn leads_by_itself(&self, earlier: usize, later: &Pending, steps: &mut Vec<usize>) -> bool {
+        let mut before = later.before;
+        while let Some(step) = before.filter(|&step| step > earlier) {
+            let stop = &self.stops[step];
+            if stop.task != later.task || stop.races() {
+                return false;
+            }
+            steps.push(step);
+            before = stop.before.get();
+        }
+        steps.reverse();
+        true
     }
 
     /// The same if each of them is all that leads there after `earlier`, as it often is where many tasks read what one

@@ -47,12 +47,15 @@ impl Path {
         let picks = trace.log.picks.get(..end - 1).unwrap_or_default();
         let front = picks.iter().rposition(|picked| {
             let event = &trace.events[picked.event as usize];
-            let waits = waits(&event.op) && event.outcome == Outcome::Done;
-            if waits && event.task == TaskId::MAIN {
-                self.awaited.note(&event.op);
+            if waits(&event.op) && matches!(event.outcome, Outcome::Done) {
+                if event.task == TaskId::MAIN {
+                    self.awaited.note(&event.op);
+                }
+                alone = false;
+                return false;
             }
-            alone &= event.task == TaskId::MAIN && !waits;
-            !alone && !waits && event.op.kind != Kind::Exit
+            alone &= event.task == TaskId::MAIN;
+            !alone && event.op.kind != Kind::Exit
         });
         front.map_or(1, |last| last + 2)
     }

@@ -1,7 +1,7 @@
 //! What wakes a sleeper: the first step that it meets, looked up by its task and its object.
 
-use super::Path;
 use super::accesses::Accesses;
+use super::{Path, Stop};
 use crate::odpor::STABLE;
 use raddle_model::{Access, Kind, Op};
 
@@ -44,6 +44,37 @@ impl Path {
             return met.or(own);
         }
         met.into_iter().chain(self.anywhere(op).and_then(conflicting)).min().or(own)
+    }
+
+    /// Whether a simple operation meets nobody but those on its object: see [`is_simple`](super::is_simple).
+    #[inline]
+    pub(crate) fn has_simple_ones(&self) -> bool {
+        !self.knows_memory
+    }
+
+    /// The same as [`Path::first_met`] for a simple operation whose object `earlier` does not write all of.
+    pub(crate) fn first_met_simply(&self, name: u64, op: &Op, earlier: usize) -> Option<usize> {
+        let after = |steps: &[usize]| up_to(steps, earlier);
+        let own = self.task(name).and_then(|task| {
+            let steps = &self.by_task[task.index()];
+            steps.get(after(steps)).copied().filter(|&step| !self.ordered(earlier, step))
+        });
+        let Some(accesses) = self.by_object.get(op.object.index()) else { return own };
+        let steps = accesses.held_against(op);
+        let Stop { simple, place, op: ref other, .. } = self.stops[earlier];
+        // Mostly it is among those itself.
+        let listed = simple && other.object == op.object && op.access() == Access::Write;
+        let from = if listed { place as usize + 1 } else { after(steps) };
+        for &step in &steps[from..] {
+            if own.is_some_and(|own| own <= step) {
+                break;
+            }
+            let stop = &self.stops[step];
+            if (stop.simple || stop.op.conflicts(op)) && !self.ordered(earlier, step) {
+                return Some(step);
+            }
+        }
+        own
     }
 }
 

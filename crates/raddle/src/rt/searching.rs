@@ -161,7 +161,9 @@ impl Shared {
         }
         match searching.stop {
             true => Learned::Stop,
-            false if due => Learned::Tell(core::mem::take(&mut searching.runs)),
+            false if due => {
+                Learned::Tell(core::mem::replace(&mut searching.runs, Vec::with_capacity(TOLD_RUNS)))
+            }
             false => Learned::GoOn(searching),
         }
     }

@@ -55,7 +55,7 @@ pub(super) struct Notes {
 
 impl Changes {
     /// Something happens to a state. Where the rest of it goes, if anybody wants to know.
-    #[inline]
+    #[inline(always)]
     pub(super) fn note(&mut self, what: What, id: NodeId) -> Option<&mut Notes> {
         let notes = self.notes.as_deref_mut()?;
         notes.bytes.push(what as u8);
