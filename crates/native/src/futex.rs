@@ -4,15 +4,36 @@
 //! indivisible as the kernel's. A wake-up gives tokens to whom the policy chooses among those that wait.
 
 use crate::atomic::arrive_at;
-use crate::run::{arrive, with};
+use crate::hidden;
+use crate::run::{Run, arrive, with};
 use crate::shadow::How;
 use alloc::vec::Vec;
-use raddle_model::{Kind, Op, Order, Outcome, TaskId};
+use raddle_model::trace::Hidden;
+use raddle_model::{Kind, Op, Order, Outcome, SiteId, TaskId};
 
 /// Who waits at which address.
 #[derive(Clone, Default, Debug)]
 pub struct Queue {
     waiting: Vec<(usize, u32, TaskId)>,
+    // Who was last moved where: a task waits at another address than it has begun to.
+    moved: Vec<(TaskId, usize)>,
+}
+
+impl Run {
+    /// Takes one of those who wait at an address for one of the bits, of whom so many may be taken. Which one is a choice.
+    fn take_waiting(&mut self, address: usize, bits: u32, most: u32, site: SiteId) -> Option<(u32, TaskId)> {
+        let home = self.objects.mappings.home(address);
+        let waiting = self.futexes.waiting.iter().enumerate();
+        let fits = waiting.filter(|(_, w)| w.0 == home && w.1 & bits != 0);
+        let mut fits: Vec<(TaskId, usize)> = fits.map(|(at, &(_, _, task))| (task, at)).collect();
+        // In which order they have come has no part in the partial order: a choice must mean the same in all that are one.
+        fits.sort_unstable();
+        let all = most as usize >= fits.len();
+        let pick =
+            if all || fits.len() < 2 { 0 } else { self.engine.choose(self.running, fits.len() as u32, site) };
+        let (_, bits, task) = self.futexes.waiting.remove(fits.get(pick as usize)?.1);
+        Some((bits, task))
+    }
 }
 
 /// All bits.
@@ -38,6 +59,7 @@ pub fn wait(address: usize, expected: u32, bits: u32, limit: Option<u64>, pc: us
         return AGAIN;
     }
     let outcome = arrive(with(|run| {
+        run.futexes.moved.retain(|(task, _)| *task != me);
         run.futexes.waiting.push((run.objects.mappings.home(address), bits, me));
         run.parking(limit, site)
     }));
@@ -46,6 +68,13 @@ pub fn wait(address: usize, expected: u32, bits: u32, limit: Option<u64>, pc: us
     }
     // Whether somebody who wakes still finds it waiting is a matter of order, like whether it finds the word as expected.
     looks(look, address);
+    let moved = with(|run| {
+        let moved = run.futexes.moved.iter().find(|(task, _)| *task == me).map(|&(_, to)| to);
+        moved.map(|to| (to, run.atomic(to, WORD, site)))
+    });
+    if let Some((to, (word, other))) = moved {
+        looks(Op::new(Kind::Load, word, site).order(Order::SeqCst).second(other), to);
+    }
     let waits = with(|run| {
         let waiting = &mut run.futexes.waiting;
         let before = waiting.len();
@@ -72,9 +101,9 @@ fn looks(look: Op, address: usize) {
 
 /// Wakes up to `count` of those who wait for one of the bits. Says how many.
 pub fn wake(address: usize, count: u32, bits: u32, pc: usize) -> isize {
-    let ((word, other), site, me) = with(|run| {
+    let ((word, other), site) = with(|run| {
         let site = run.site(pc);
-        (run.atomic(address, WORD, site), site, run.running)
+        (run.atomic(address, WORD, site), site)
     });
     // Whoever is about to look at the word can tell whether it comes before this. It is no store: what others have
     // released there can still be acquired.
@@ -82,20 +111,62 @@ pub fn wake(address: usize, count: u32, bits: u32, pc: usize) -> isize {
     with(|run| run.engine.unchanged(word));
     let mut woken = 0;
     while woken < count {
-        let chosen = with(|run| {
-            let address = run.objects.mappings.home(address);
-            let waiting = run.futexes.waiting.iter().enumerate();
-            let fits: Vec<usize> =
-                waiting.filter(|(_, w)| w.0 == address && w.1 & bits != 0).map(|(at, _)| at).collect();
-            let all = count as usize >= fits.len() + woken as usize;
-            let pick = if all || fits.len() < 2 { 0 } else { run.engine.choose(me, fits.len() as u32, site) };
-            let at = *fits.get(pick as usize)?;
-            let (_, _, task) = run.futexes.waiting.remove(at);
-            Some(run.engine.world_mut().token(task))
-        });
-        let Some(token) = chosen else { break };
-        arrive(Op::new(Kind::Unpark, token, site));
+        let taken = with(|run| run.take_waiting(address, bits, count - woken, site));
+        let Some((_, task)) = taken else { break };
+        unpark(task, site);
         woken += 1;
     }
     woken as isize
+}
+
+fn unpark(task: TaskId, site: SiteId) {
+    arrive(with(|run| Op::new(Kind::Unpark, run.engine.world_mut().token(task), site)));
+}
+
+/// Wakes up to `count` of those who wait, and has up to `most` others wait at another address, unless the word is not what is
+/// expected, if that is asked. Says how many they are together.
+pub fn requeue(
+    address: usize,
+    to: usize,
+    [count, most]: [u32; 2],
+    expected: Option<u32>,
+    pc: usize,
+) -> isize {
+    let (op, parts) = with(|run| {
+        let site = run.site(pc);
+        let (word, other) = run.atomic(address, WORD, site);
+        let (second, another) = run.atomic(to, WORD, site);
+        let op = Op::new(Kind::Rmw, word, site).order(Order::Relaxed).second(second);
+        (op, other.is_some() || another.is_some())
+    });
+    // An operation has two extents, which are these words.
+    if parts {
+        hidden::hides(Hidden::PARTS);
+    }
+    looks(op, address);
+    with(|run| run.engine.unchanged(op.object));
+    // SAFETY: the program says that a word lies there.
+    let found = unsafe { (address as *const u32).read_volatile() };
+    if expected.is_some_and(|expected| expected != found) {
+        return AGAIN;
+    }
+    let (mut woken, mut moved) = (Vec::new(), 0);
+    with(|run| {
+        while (woken.len() as u32) < count
+            && let Some((_, task)) = run.take_waiting(address, ANY, count - woken.len() as u32, op.site)
+        {
+            woken.push(task);
+        }
+        while moved < most
+            && let Some((bits, task)) = run.take_waiting(address, ANY, most - moved, op.site)
+        {
+            let home = run.objects.mappings.home(to);
+            run.futexes.waiting.push((home, bits, task));
+            run.futexes.moved.retain(|(other, _)| *other != task);
+            run.futexes.moved.push((task, to));
+            moved += 1;
+        }
+    });
+    woken.iter().for_each(|&task| unpark(task, op.site));
+    woken.len() as isize + moved as isize
 }

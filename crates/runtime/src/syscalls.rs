@@ -10,6 +10,8 @@ use raddle_native::{futex, server, time};
 
 const WAIT: usize = 0;
 const WAKE: usize = 1;
+const REQUEUE: usize = 3;
+const REQUEUE_IF: usize = 4;
 const WAIT_BITS: usize = 9;
 const WAKE_BITS: usize = 10;
 /// Private to the process, and by the clock on the wall.
@@ -42,7 +44,7 @@ unsafe extern "C" fn dispatch(number: usize, args: *const usize, pc: usize) -> c
 }
 
 fn futex_call(args: [usize; 6], pc: usize) -> isize {
-    let [address, operation, value, limit, _, bits] = args;
+    let [address, operation, value, limit, second, bits] = args;
     // Only those that wait have it; the others leave there what happens to be in the register.
     // SAFETY: the program's own variable, if there is one.
     let moment = || if limit == 0 { None } else { unsafe { (*(limit as *const TimeSpec)).get() } };
@@ -55,7 +57,10 @@ fn futex_call(args: [usize; 6], pc: usize) -> isize {
         }
         WAKE => futex::wake(address, value as u32, futex::ANY, pc),
         WAKE_BITS => futex::wake(address, value as u32, bits as u32, pc),
-        // Requeueing and priorities: as if the kernel were an old one.
+        // What is a moment for others is how many are moved.
+        REQUEUE => futex::requeue(address, second, [value as u32, limit as u32], None, pc),
+        REQUEUE_IF => futex::requeue(address, second, [value as u32, limit as u32], Some(bits as u32), pc),
+        // Priorities: as if the kernel were an old one.
         _ => NO_SUCH_CALL,
     }
 }

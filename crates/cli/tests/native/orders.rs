@@ -35,6 +35,8 @@ const PROGRAMS: &[(&str, Option<&str>)] = &[
     ("pipe_three", Some(FILES)),
     ("group_both", None),
     ("futex_limit", None),
+    ("futex_moved", None),
+    ("futex_chosen", None),
     ("semaphore_limit", None),
     ("join_try", None),
     ("file_names", Some(FILES)),

@@ -199,6 +199,13 @@ static void futex_wake(void) {
     word = 1;
     syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
+/* Who waits is told to wait elsewhere, and woken there. */
+static void futex_move(void) {
+    static _Atomic int elsewhere;
+    word = 1;
+    syscall(SYS_futex, &word, FUTEX_REQUEUE_PRIVATE, 0, (void *)1, &elsewhere, 0);
+    syscall(SYS_futex, &elsewhere, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
 static void barriers(void) { pthread_barrier_init(&barrier, NULL, 2); }
 static void barriers3(void) { pthread_barrier_init(&barrier, NULL, 3); }
 static void barrier_(void) { pthread_barrier_wait(&barrier); }
@@ -324,6 +331,7 @@ static const struct {
     {"eventfd_write", event_full, event_add, event_read},
     {"sem_wait", semaphores, sem_wait_, sem_post_},
     {"futex", named, futex_, futex_wake},
+    {"futex_requeue", named, futex_, futex_move},
     {"barrier", barriers, barrier_, barrier_},
     {"barrier3", barriers3, barrier_, barrier_},
     {"cond_wait", named, cond_, notify},

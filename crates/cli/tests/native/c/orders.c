@@ -412,6 +412,29 @@ static int futex_limit(void) {
     end(1);
     return 2 * got[0] + woken;
 }
+static _Atomic int elsewhere;
+static int moves(int wake, int move, int expected) {
+    return syscall(SYS_futex, &word, FUTEX_CMP_REQUEUE_PRIVATE, wake, (void *)(long)move, &elsewhere, expected);
+}
+static int futex_moved(void) {
+    begin(1, waits_for_word);
+    int met = moves(0, 1, 0), refused = moves(0, 1, 1);
+    int woken = syscall(SYS_futex, &elsewhere, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    end(1);
+    return refused == -1 ? met + 2 * woken + 4 * got[0] : 98;
+}
+static void *waits_to_be_chosen(void *number) {
+    got[*(int *)number] = syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0) == 0 ? add(1) : 0;
+    return NULL;
+}
+static int futex_chosen(void) {
+    begin(2, waits_to_be_chosen);
+    atomic_store(&word, 1);
+    int met = moves(1, 1, 1);
+    syscall(SYS_futex, &elsewhere, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    end(2);
+    return met + 3 * got[0] + 9 * got[1];
+}
 static void *gives(void *unused) {
     add(1);
     sem_post(&semaphore);
@@ -687,7 +710,7 @@ static const struct {
     PROGRAM(pipe_several),   PROGRAM(pipe_three),      PROGRAM(group_both),       PROGRAM(process_copy),
     PROGRAM(atomic_half),    PROGRAM(atomic_whole),    PROGRAM(atomic_version),   PROGRAM(futex_half),
     PROGRAM(atomic_again),   PROGRAM(atomic_quarters), PROGRAM(futex_plain),      PROGRAM(pipe_closed),    PROGRAM(pipe_renamed),
-    PROGRAM(pipe_asked),     PROGRAM(pipe_flags),      PROGRAM(pipe_stream),      PROGRAM(socket_shut),    PROGRAM(stream_locked),
+    PROGRAM(futex_moved),    PROGRAM(futex_chosen),    PROGRAM(pipe_asked),     PROGRAM(pipe_flags),      PROGRAM(pipe_stream),      PROGRAM(socket_shut),    PROGRAM(stream_locked),
 };
 
 int main(int count, char **arguments) {
