@@ -372,23 +372,21 @@ impl Way {
     #[inline(always)]
     pub fn go(self) {
         if !self.from.is_null() {
-            // SAFETY: `from` runs, `to` is new or was switched away from; both are boxed.
-            unsafe { fiber::switch(self.from, self.to) };
-            if with_active(|run| run.sent.interrupts()) {
-                sent::come_back();
-            }
+            self.there_and_back();
         }
     }
 
     /// The same, and says how what `me` was about to do has ended.
     #[inline(always)]
     pub(crate) fn ends(self, me: TaskId) -> Outcome {
-        // SAFETY: as above.
+        self.there_and_back().unwrap_or_else(|| with_active(|run| run.engine.outcome(me)))
+    }
+
+    #[inline(always)]
+    fn there_and_back(self) -> Option<Outcome> {
+        // SAFETY: `from` runs, `to` is new or was switched away from; both are boxed.
         unsafe { fiber::switch(self.from, self.to) };
-        if with_active(|run| run.sent.interrupts()) {
-            return sent::come_back();
-        }
-        with_active(|run| run.engine.outcome(me))
+        with_active(|run| run.sent.interrupts()).then(sent::come_back)
     }
 }
 
