@@ -7,7 +7,7 @@ use crate::runner::Runner;
 use crate::{Exit, interrupt, progress, show};
 use raddle::tool;
 use raddle_report::preemptions;
-use raddle_wire::failure;
+use raddle_wire::{FailureFile, failure};
 use std::path::{Path, PathBuf};
 
 /// Shrink a recorded failure to the fewest preemptions that still fail in the same way.
@@ -39,16 +39,25 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     let beside = args.file.parent().unwrap_or(Path::new(""));
     let path = tool::minimized(args.out.as_deref().unwrap_or(beside), &args.file);
     output::write(&path, failure::encode(&smaller))?;
-    let [before, after] = [&recorded, &smaller].map(|file| preemptions(&file.trace));
-    let [steps_before, steps_after] = [&recorded, &smaller].map(|file| file.trace.events.len());
+    let size = |file: &FailureFile| (preemptions(&file.trace), file.trace.events.len());
+    // A run may be too long to be recorded in the time that there was.
+    let before = Some(&recorded).filter(|file| !file.trace.events.is_empty()).map(size);
+    let (after, steps_after) = size(&smaller);
     match args.format {
         Format::Human => {
             output::print(&show::told_at(&smaller, &path, "minimize"));
-            output::print(&format!(
-                "\nminimized: {} before, {} now; {steps_before} steps before, {steps_after} now\n",
-                counted(before),
-                counted(after),
-            ));
+            let after = counted(after);
+            output::print(&match before {
+                Some((before, steps)) => {
+                    let before = counted(before);
+                    format!(
+                        "\nminimized: {before} before, {after} now; {steps} steps before, {steps_after} now\n"
+                    )
+                }
+                None => {
+                    format!("\nminimized: {after} now; {steps_after} steps now; it was not recorded before\n")
+                }
+            });
         }
         Format::Json => output::print_line(
             &serde_json::json!({
@@ -57,9 +66,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
                 "message": smaller.failure.message,
                 "file": path.display().to_string(),
                 "preemptions": after,
-                "preemptions_before": before,
+                "preemptions_before": before.map(|(preemptions, _)| preemptions),
                 "steps": steps_after,
-                "steps_before": steps_before,
+                "steps_before": before.map(|(_, steps)| steps),
             })
             .to_string(),
         ),

@@ -5,7 +5,6 @@
 use crate::access::check_memory;
 use crate::hidden;
 use crate::run::{self, Run, Way, arrive, with, with_active};
-use crate::sent;
 use crate::shadow::{Access, How};
 use raddle_model::trace::Hidden;
 use raddle_model::{Kind, Op, Order, Plain, Touch};
@@ -96,9 +95,7 @@ impl Run {
         let site = self.site(pc);
         let how = How { write, atomic: true };
         let access = Access { address, size, how, task: self.running, site, point: false };
-        self.sent.is_empty()
-            && self.annotations.conceal_nothing()
-            && self.engine.analysis_mut().renews(&access)
+        self.annotations.conceal_nothing() && self.engine.analysis_mut().renews(&access)
     }
 }
 
@@ -115,7 +112,4 @@ fn done(address: usize, size: usize, pc: usize, write: bool, in_vain: bool) {
             run.engine.unchanged(object);
         }
     });
-    if with_active(|run| !run.sent.is_empty()) {
-        sent::handle();
-    }
 }

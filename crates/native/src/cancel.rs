@@ -149,6 +149,7 @@ impl Run {
             return;
         }
         self.threads[task.index()].cancel.acting = true;
+        self.sent.forget(task);
         self.engine.amend(
             task,
             match op.kind {
@@ -158,7 +159,7 @@ impl Run {
             },
         );
         if !at_point {
-            self.sent.push(Some(task), SIGNAL);
+            self.sent.cancel(task);
         }
     }
 }

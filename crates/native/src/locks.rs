@@ -5,7 +5,6 @@
 use crate::access::{check_memory, touched_wrongly};
 use crate::cancel;
 use crate::run::{Run, Way, arrive, with, with_active};
-use crate::sent;
 use alloc::{format, vec};
 use raddle_model::objects::State;
 use raddle_model::objects::barrier::Barrier;
@@ -252,24 +251,12 @@ fn lock_straight(address: usize, pc: usize) -> Way {
     }
 }
 
-/// A mutex was taken, or would have been if its task had not been interrupted by what was sent to it.
-#[inline(never)]
-fn lock_again(address: usize, pc: usize) {
-    if sent::handle() {
-        let (object, site, _) = held(address, "locks", pc);
-        arrive(Op::new(Kind::Lock, object, site));
-    }
-}
-
 /// Takes a mutex.
 pub fn lock(address: usize, patience: Patience, pc: usize) -> i32 {
     if patience == Patience::Endless {
         let way = lock_straight(address, pc);
         if way.leads_somewhere() {
             way.go();
-            if with_active(|run| !run.sent.is_empty()) {
-                lock_again(address, pc);
-            }
             still_there(address, pc);
             return 0;
         }

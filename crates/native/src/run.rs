@@ -320,7 +320,7 @@ pub fn begin() {
 /// The task does `op` when its turn has come. Says how that ended.
 pub fn arrive(op: Op) -> Outcome {
     match with(|run| run.straight_turn(op)) {
-        Some(next) => straight::go(next, op),
+        Some(next) => straight::go(next),
         None => arrive_with_care(op),
     }
 }
@@ -340,15 +340,7 @@ fn arrive_with_care(op: Op) -> Outcome {
     let me = with(|run| run.running);
     match with(|run| run.turn(op)) {
         Turn::Mine(outcome) => outcome,
-        Turn::Theirs(next) => {
-            switch(next);
-            let outcome = with(|run| run.engine.outcome(me));
-            // Who was interrupted goes on with what it was about to do; from a condition variable it just comes back.
-            if with(|run| !run.sent.is_empty()) && sent::handle() && op.kind != Kind::Wake {
-                return arrive(op);
-            }
-            outcome
-        }
+        Turn::Theirs(next) => with(|run| run.way(next)).ends(me),
         Turn::Over => crate::end::over(),
     }
 }
@@ -375,13 +367,26 @@ impl Way {
         !self.from.is_null()
     }
 
-    /// Switches. Comes back when it is this task's turn.
+    /// Switches. Comes back when it is this task's turn, and what it was about to do has happened: whoever was sent a
+    /// signal has handled it before. All ways back are this one, so that a plan does not hang on which was taken.
     #[inline(always)]
     pub fn go(self) {
         if !self.from.is_null() {
-            // SAFETY: `from` runs, `to` is new or was switched away from; both are boxed.
-            unsafe { fiber::switch(self.from, self.to) };
+            self.there_and_back();
         }
+    }
+
+    /// The same, and says how what `me` was about to do has ended.
+    #[inline(always)]
+    pub(crate) fn ends(self, me: TaskId) -> Outcome {
+        self.there_and_back().unwrap_or_else(|| with_active(|run| run.engine.outcome(me)))
+    }
+
+    #[inline(always)]
+    fn there_and_back(self) -> Option<Outcome> {
+        // SAFETY: `from` runs, `to` is new or was switched away from; both are boxed.
+        unsafe { fiber::switch(self.from, self.to) };
+        with_active(|run| run.sent.interrupts()).then(sent::come_back)
     }
 }
 

@@ -1,8 +1,9 @@
 //! Signals that the program sends itself: to a thread, or to whichever does not mind. They never pass the kernel unless
 //! nobody handles them and nobody blocks them: what the kernel then does to the process is what they are for.
 //!
-//! A thread that waits is interrupted: it runs the handler and goes on with what it was about to do. A thread that
-//! waits for signals takes one out of the queue. Sending and taking are operations on the queue, so what was done
+//! Whoever is sent a signal is interrupted, wherever it is: it runs the handler when it is its turn, and only then does
+//! what it was about to do, which it announces anew. So the handler comes before an operation or after it, in the engine
+//! as in the program's memory. A thread that waits for signals takes one out of the queue. Sending and taking are operations on the queue, so what was done
 //! before the one has happened before what comes after the other.
 
 use crate::cancel;
@@ -10,6 +11,7 @@ use crate::deferred::{self, SIGNALS};
 use crate::hidden;
 use crate::locks::error;
 use crate::run::{Run, active, arrive, with};
+use alloc::vec;
 use alloc::vec::Vec;
 use raddle_model::objects::State;
 use raddle_model::trace::Hidden;
@@ -22,19 +24,32 @@ pub struct Sent {
     // For whom; none for anybody.
     all: Vec<(Option<TaskId>, i32)>,
     waiting: Vec<(TaskId, u64)>,
-    // Who was taken out of a wait to run a handler.
-    interrupted: Vec<TaskId>,
+    // Who runs a handler before anything else, and what it does then.
+    interrupted: Vec<(TaskId, Option<Op>)>,
 }
 
 impl Sent {
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
+    /// Whether anybody runs a handler before it goes on.
+    #[inline(always)]
+    pub(crate) fn interrupts(&self) -> bool {
+        !self.interrupted.is_empty()
     }
 
-    /// One more.
-    pub(crate) fn push(&mut self, task: Option<TaskId>, signal: i32) {
-        self.all.push((task, signal));
+    fn is_interrupted(&self, me: TaskId) -> bool {
+        self.interrupted.iter().any(|(task, _)| *task == me)
+    }
+
+    /// A thread is cancelled: it does nothing of what it was about to do.
+    pub(crate) fn forget(&mut self, me: TaskId) {
+        self.interrupted.iter_mut().filter(|(task, _)| *task == me).for_each(|(_, op)| *op = None);
+    }
+
+    /// The same for one that ends wherever it is, before anything else.
+    pub(crate) fn cancel(&mut self, task: TaskId) {
+        self.all.push((Some(task), cancel::SIGNAL));
+        if !self.is_interrupted(task) {
+            self.interrupted.push((task, None));
+        }
     }
 
     fn take(&mut self, me: TaskId, wanted: impl Fn(i32) -> bool) -> Option<i32> {
@@ -68,21 +83,43 @@ impl Run {
         Some(self.sent.waiting.remove(at).0)
     }
 
-    /// Somebody who would have to be interrupted to hear of the signal.
-    fn sleeper(&self, target: Option<TaskId>, signal: i32) -> Option<TaskId> {
+    /// Who is interrupted by a signal. One to the process is handled by whoever sends it; if that one does not want to hear
+    /// of it, by whichever of the others goes on first, and only if all of them wait one has to be woken.
+    fn hearers(&self, target: Option<TaskId>, signal: i32) -> Vec<TaskId> {
         let world = self.engine.world();
-        let hears = |task: &TaskId| {
-            !self.masks(*task, signal)
-                && world.task(*task).life == Life::Pending
-                && !world.enabled_tasks().contains(*task)
-                && !self.sent.interrupted.contains(task)
-        };
+        let hears = |task: &TaskId| *task != self.running && !self.masks(*task, signal);
+        let goes_on =
+            |task: &TaskId| world.task(*task).life != Life::Pending || world.enabled_tasks().contains(*task);
         match target {
-            Some(task) => Some(task).filter(hears),
-            // Whoever runs hears of it by itself.
-            None if world.live().any(|task| !self.masks(task, signal) && !hears(&task)) => None,
-            None => world.live().find(hears),
+            Some(task) => world.live().filter(|live| *live == task).filter(hears).collect(),
+            None if !self.masks(self.running, signal) => Vec::new(),
+            None => {
+                let first: Vec<_> = world.live().filter(hears).filter(goes_on).collect();
+                if first.is_empty() { world.live().find(hears).into_iter().collect() } else { first }
+            }
         }
+    }
+
+    /// The task handles what was sent to it before it goes on. What it takes then, if it does that instead of what it was
+    /// about to do.
+    fn interrupt_by_signal(&mut self, task: TaskId, site: SiteId) -> Option<ObjectId> {
+        if self.sent.is_interrupted(task) {
+            return None;
+        }
+        let state = self.engine.world().task(task);
+        let (op, waits) = (state.op, !self.engine.world().enabled_tasks().contains(task));
+        // From a condition variable it just comes back, and who makes a task has done what it was about to do.
+        if state.life != Life::Pending || op.kind == Kind::Wake {
+            self.sent.interrupted.push((task, None));
+            if state.life == Life::Pending && waits {
+                self.engine.amend(task, op.mode(Mode::Timed).arg(0));
+            }
+            return None;
+        }
+        self.sent.interrupted.push((task, Some(op)));
+        let token = self.engine.world_mut().create(State::Token(false), site);
+        self.engine.amend(task, Op::new(Kind::Park, token, op.site));
+        Some(token)
     }
 }
 
@@ -106,37 +143,49 @@ pub fn send(target: Option<TaskId>, signal: i32, pc: usize) -> bool {
     }
     arrive(Op::new(Kind::Rmw, queue, site));
     let woken = with(|run| {
-        run.sent.push(target, signal);
-        let waiter = run.waiter(target, signal).map(|task| run.engine.world_mut().token(task));
-        waiter.or_else(|| {
-            let task = run.sleeper(target, signal).filter(|_| handled)?;
-            let token = run.engine.world_mut().create(State::Token(false), site);
-            let op = run.engine.world().task(task).op;
-            run.sent.interrupted.push(task);
-            run.engine.amend(
-                task,
-                match op.kind {
-                    Kind::Wake => op.mode(Mode::Timed).arg(0),
-                    _ => Op::new(Kind::Park, token, op.site),
-                },
-            );
-            (op.kind != Kind::Wake).then_some(token)
-        })
+        run.sent.all.push((target, signal));
+        if let Some(waiter) = run.waiter(target, signal) {
+            return vec![run.engine.world_mut().token(waiter)];
+        }
+        let hearers = if handled { run.hearers(target, signal) } else { Vec::new() };
+        hearers.into_iter().filter_map(|task| run.interrupt_by_signal(task, site)).collect()
     });
-    if let Some(token) = woken {
+    for token in woken {
         arrive(Op::new(Kind::Unpark, token, site));
     }
     handle();
     true
 }
 
-/// Handles what was sent to the running thread. True if it was taken out of a wait for that.
-pub fn handle() -> bool {
-    let interrupted = with(|run| {
+/// The running task goes on, and may have been interrupted: then it handles what was sent to it, and does what it was about
+/// to do. Says how that ended.
+#[cold]
+#[inline(never)]
+pub(crate) fn come_back() -> Outcome {
+    let (me, outcome, interrupted) = with(|run| {
         let me = run.running;
-        let at = run.sent.interrupted.iter().position(|&task| task == me);
-        at.map(|at| run.sent.interrupted.remove(at)).is_some()
+        let at = run.sent.interrupted.iter().position(|(task, _)| *task == me);
+        let interrupted = at.map(|at| run.sent.interrupted.remove(at).1);
+        (me, run.engine.outcome(me), interrupted)
     });
+    let Some(op) = interrupted else { return outcome };
+    // That what comes next may fail is not said of what the handler does.
+    let fallible = with(|run| {
+        let fallible = &mut run.engine.analysis_mut().fallible;
+        let before = fallible.contains(me);
+        fallible.remove(me);
+        before
+    });
+    handle();
+    let Some(op) = op else { return outcome };
+    if fallible {
+        with(|run| run.engine.analysis_mut().fallible.insert(me));
+    }
+    arrive(op)
+}
+
+/// Handles what was sent to the running thread.
+fn handle() {
     while active() {
         let mine = with(|run| {
             let me = run.running;
@@ -156,7 +205,6 @@ pub fn handle() -> bool {
             Some(signal) => deferred::call(signal),
         }
     }
-    interrupted
 }
 
 /// Waits for one of the signals in a set. The error is that of the system: the time is over, or the set is empty.
@@ -201,7 +249,7 @@ pub fn suspend(mask: Option<u64>, pc: usize) {
     if let Ok(signal) = wait_handled(heard, pc) {
         deferred::call(signal);
     }
-    with(|run| run.threads[run.running.index()].mask = before);
+    set_mask(before);
 }
 
 /// As [`wait`], for signals that the program handles.
@@ -224,8 +272,12 @@ pub fn mask() -> u64 {
 
 /// Sets it. What it wants to hear from now on and has come before is handled.
 pub fn set_mask(mask: u64) {
+    // Nobody can help hearing of these.
+    const KILL: i32 = 9;
+    const STOP: i32 = 19;
+    let mask = mask & !bit(KILL) & !bit(STOP);
     with(|run| run.threads[run.running.index()].mask = mask);
-    if with(|run| !run.sent.is_empty()) {
+    if with(|run| !run.sent.all.is_empty()) {
         handle();
     }
 }

@@ -7,12 +7,59 @@ use crate::sys::{self, nr};
 use crate::{calls, failing, server};
 use alloc::format;
 use alloc::string::String;
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use raddle_model::FailureKind;
 
 const SEGV: i32 = 11;
-const FATAL: &[(i32, &str)] =
-    &[(4, "SIGILL"), (5, "SIGTRAP"), (6, "SIGABRT"), (7, "SIGBUS"), (8, "SIGFPE"), (SEGV, "SIGSEGV")];
+const KILL: i32 = 9;
+/// Caught from the beginning: they belong to the instruction that runs.
+const FATAL: [i32; 6] = [4, 5, 6, 7, 8, SEGV];
+
+/// Those that end a process when nothing is said of them, in the order of their numbers.
+const NAMES: [&str; 31] = [
+    "SIGHUP",
+    "SIGINT",
+    "SIGQUIT",
+    "SIGILL",
+    "SIGTRAP",
+    "SIGABRT",
+    "SIGBUS",
+    "SIGFPE",
+    "SIGKILL",
+    "SIGUSR1",
+    "SIGSEGV",
+    "SIGUSR2",
+    "SIGPIPE",
+    "SIGALRM",
+    "SIGTERM",
+    "SIGSTKFLT",
+    SPARES,
+    SPARES,
+    SPARES,
+    SPARES,
+    SPARES,
+    SPARES,
+    SPARES,
+    "SIGXCPU",
+    "SIGXFSZ",
+    "SIGVTALRM",
+    "SIGPROF",
+    SPARES,
+    "SIGIO",
+    "SIGPWR",
+    "SIGSYS",
+];
+/// One that does not: it stops the process, lets it go on or does nothing.
+const SPARES: &str = "";
+
+/// What a signal is called; None for one that does not end a process by itself.
+fn fatal(signal: i32) -> Option<String> {
+    match NAMES.get(signal as usize - 1) {
+        Some(&SPARES) => None,
+        Some(&name) => Some(String::from(name)),
+        None => Some(format!("signal {signal}")),
+    }
+}
 
 /// Asks a run where it is. One of the two that libc keeps for itself: no program handles it, or leaves it waiting.
 pub(crate) const NUDGE: i32 = 33;
@@ -56,12 +103,78 @@ pub(crate) fn stack() -> (usize, usize) {
 pub fn watch_for_crashes() {
     STACK_BASE.store(arena::take(STACK), Ordering::Relaxed);
     use_alternate_stack();
-    for &(signal, _) in FATAL {
+    for signal in FATAL {
         // What comes while one is handled is known for that, see `crashed`.
         const AGAIN: usize = 0x4000_0000;
         handle_so(signal, crashed as *const () as usize, AGAIN);
     }
     handle(NUDGE, nudged as *const () as usize);
+    // Who starts the program may have it ignored.
+    if action(PIPE).handler == 0 {
+        handle(PIPE, broken as *const () as usize);
+    }
+}
+
+/// There is nobody at the other end of what the process writes to.
+pub const PIPE: i32 = 13;
+
+/// Whether the skin makes a call that may write to nobody, and whether it has.
+static GIVES: AtomicBool = AtomicBool::new(false);
+static IN_VAIN: AtomicBool = AtomicBool::new(false);
+
+/// What is done about [`PIPE`] in place of nothing: a handler with the signal's information, on the stack for that.
+pub fn pipe_handler() -> usize {
+    broken as *const () as usize
+}
+
+/// Makes a call that gives something to a file. If there is nobody to take it, and the program says nothing of that, the
+/// program is killed where it has called us from.
+pub fn giving(pc: usize, call: impl FnOnce() -> isize) -> isize {
+    GIVES.store(true, Ordering::Relaxed);
+    let result = call();
+    GIVES.store(false, Ordering::Relaxed);
+    if IN_VAIN.swap(false, Ordering::Relaxed) {
+        die_of(String::from(NAMES[PIPE as usize - 1]), pc);
+    }
+    result
+}
+
+unsafe extern "C" fn broken(signal: i32, info: *const u8, context: *const u8) {
+    if !run::active() {
+        // As if nobody had caught it: it comes again as soon as this returns.
+        leave_to_the_system(signal as usize);
+        // SAFETY: signals this process.
+        unsafe { sys::call3(nr::KILL, sys::call3(nr::GETPID, 0, 0, 0) as usize, signal as usize, 0) };
+    } else if GIVES.load(Ordering::Relaxed) {
+        IN_VAIN.store(true, Ordering::Relaxed);
+    } else {
+        // Libc writes what a stream has kept.
+        // SAFETY: passed on.
+        unsafe { crashed(signal, info, context) }
+    }
+}
+
+/// The program sends itself a signal that nobody handles. Comes back if that does not end the process; otherwise it is a
+/// failure of whoever sends it, before the kernel hears of it.
+pub fn sends_itself(signal: i32, pc: usize) {
+    let handler = action(signal).handler;
+    let default = [0, broken as *const () as usize, crashed as *const () as usize].contains(&handler);
+    if let Some(name) = fatal(signal).filter(|_| default || signal == KILL) {
+        die_of(name, pc);
+    }
+}
+
+fn die_of(name: String, pc: usize) -> ! {
+    let (site, task) = with(|run| (run.site(pc), run.engine.world().path(run.running)));
+    failing::fail(FailureKind::Crash, format!("{task} is killed by {name}"), site)
+}
+
+/// What the kernel does about a signal.
+fn action(signal: i32) -> Action {
+    let mut action = Action { handler: 0, flags: 0, restorer: 0, mask: 0 };
+    // SAFETY: a structure of the kernel's layout that lives until the call returns.
+    unsafe { sys::call(nr::SIGACTION, [signal as usize, 0, (&raw mut action) as usize, 8, 0, 0]) };
+    action
 }
 
 /// Has a function of ours called for a signal, on the stack for that.
@@ -105,10 +218,8 @@ pub(crate) fn wake_every(milliseconds: u32) {
 
 /// Whether nothing is done when a child of this process ends, but that somebody can wait for it.
 pub(crate) fn leaves_children() -> bool {
-    const CHILD: usize = 17;
-    let mut action = Action { handler: 0, flags: 0, restorer: 0, mask: 0 };
-    // SAFETY: as above.
-    unsafe { sys::call(nr::SIGACTION, [CHILD, 0, (&raw mut action) as usize, 8, 0, 0]) };
+    const CHILD: i32 = 17;
+    let action = action(CHILD);
     const NOT_WAITED_FOR: usize = 2;
     action.handler == 0 && action.flags & NOT_WAITED_FOR == 0
 }
@@ -125,6 +236,7 @@ fn leave_to_the_system(signal: usize) {
 }
 
 /// Offsets in what the kernel hands to a handler.
+const REASON: usize = 8;
 const FAULT_ADDRESS: usize = 16;
 const INSTRUCTION: usize = 40 + 16 * 8;
 
@@ -157,20 +269,28 @@ unsafe extern "C" fn crashed(signal: i32, info: *const u8, context: *const u8) {
         sys::exit(128 + signal);
     }
     // SAFETY: the kernel's structure, which lives while the handler runs.
-    let address = unsafe { info.add(FAULT_ADDRESS).cast::<usize>().read() };
+    let (reason, address) =
+        unsafe { (info.add(REASON).cast::<i32>().read(), info.add(FAULT_ADDRESS).cast::<usize>().read()) };
+    // Otherwise somebody has sent it: then there is no address, and no instruction that is to blame.
+    let is_fault = reason > 0 && signal != PIPE;
     let pc = interrupted(context);
-    let name = FATAL.iter().find(|(number, _)| *number == signal).map_or("a signal", |(_, name)| name);
+    let name = NAMES[signal as usize - 1];
     let (site, message) = with(|run| {
         let (bottom, top) = run.threads[run.running.index()].fiber.stack_range();
         let task = run.engine.world().path(run.running);
+        let how = if is_fault { "ended" } else { "killed" };
         // Addresses differ from process to process, and so have no place in a message.
         let what = match address {
-            _ if signal != SEGV => String::new(),
+            _ if signal != SEGV || !is_fault => String::new(),
             at if at < 1 << 16 => format!(": it follows a null pointer (offset {at})"),
             at if (bottom..top).contains(&at) => String::from(": its stack is full"),
             _ => String::from(": an address that it has no memory at"),
         };
-        (run.site(calls::after(pc)), format!("{task} is ended by {name}{what}"))
+        let world = run.engine.world();
+        // Where libc writes differs: its system calls are made in several ways.
+        let made_at = world.object(world.task(run.running).object).site;
+        let site = if signal == PIPE { made_at } else { run.site(calls::after(pc)) };
+        (site, format!("{task} is {how} by {name}{what}"))
     });
     failing::interrupt(FailureKind::Crash, message, site, pc)
 }

@@ -2,24 +2,17 @@
 //! so that a step asks in a few instructions what `run::arrive` looks at one by one.
 
 use crate::deferred;
-use crate::run::{GLANCE, Run, arrive, with};
-use crate::sent;
+use crate::run::{GLANCE, Run, with};
 use raddle_engine::Next;
-use raddle_model::{Kind, Op, Outcome, Plain, TaskId};
+use raddle_model::{Op, Outcome, Plain, TaskId};
 
-/// Lets whoever is next go on, and says how `op` ended when it is the running task's turn. Whether that is the same is
+/// Lets whoever is next go on, and says how its operation ended when it is the running task's turn. Whether that is the same is
 /// chance, so nothing branches on it.
 #[inline(always)]
-pub(crate) fn go(next: Next, op: Op) -> Outcome {
+pub(crate) fn go(next: Next) -> Outcome {
     let (me, way) = with(|run| (run.running, run.hand_over(next)));
     let Some(way) = way else { crate::end::over() };
-    way.go();
-    let outcome = with(|run| run.engine.outcome(me));
-    // As in `run::arrive`: others have gone on in between.
-    if with(|run| !run.sent.is_empty()) && next != Next::Run(me) && sent::handle() && op.kind != Kind::Wake {
-        return arrive(op);
-    }
-    outcome
+    way.ends(me)
 }
 
 impl Run {

@@ -6,7 +6,7 @@ use raddle_model::trace::Hidden;
 use raddle_native::io::{self, IN, OUT, Poll};
 use raddle_native::reset::{self, guard};
 use raddle_native::run::active;
-use raddle_native::{hidden, mappings, sys};
+use raddle_native::{hidden, mappings, signals, sys};
 
 const NONBLOCK: usize = 0o4000;
 const DONTWAIT: c_int = 0x40;
@@ -39,7 +39,10 @@ mod number {
 /// # Safety
 /// As for the call.
 pub(crate) unsafe fn plain(number: usize, args: [usize; 6]) -> c_long {
-    let result = guard::call(number, args);
+    told(guard::call(number, args))
+}
+
+fn told(result: isize) -> c_long {
     if (-4095..0).contains(&result) { c_long::from(set_errno(-result as c_int)) } else { result as c_long }
 }
 
@@ -57,6 +60,12 @@ fn waits(fd: c_int) -> bool {
     flags >= 0 && flags as usize & NONBLOCK == 0
 }
 
+/// A system call that reads or writes, with libc's way to tell of errors.
+fn call(events: i16, number: usize, args: [usize; 6], pc: usize) -> c_long {
+    let call = || guard::call(number, args);
+    told(if events == OUT && active() { signals::giving(pc, call) } else { call() })
+}
+
 /// A call that waits for a file, if it is one of the run's own.
 ///
 /// # Safety
@@ -70,8 +79,7 @@ unsafe fn on(fd: c_int, events: i16, patient: bool, number: usize, args: [usize;
             hidden::uses(Hidden::FILES, fd as usize, true);
             mappings::calls_on(fd);
         }
-        // SAFETY: passed on to the caller.
-        return unsafe { plain(number, args) };
+        return call(events, number, args, pc);
     }
     if patient {
         let limit = || if waits(fd) { None } else { Some(0) };
@@ -81,8 +89,7 @@ unsafe fn on(fd: c_int, events: i16, patient: bool, number: usize, args: [usize;
     } else {
         io::before(fd, number, pc);
     }
-    // SAFETY: passed on to the caller.
-    let result = unsafe { plain(number, args) };
+    let result = call(events, number, args, pc);
     io::after(pc);
     result
 }
@@ -138,7 +145,7 @@ fn bit_by_bit(fd: c_int, size: usize, number: usize, pc: usize, call: impl Fn(us
     let mut done = 0;
     loop {
         io::before(fd, number, pc);
-        let result = call(done);
+        let result = signals::giving(pc, || call(done));
         if result > 0 {
             done += result as usize;
         }

@@ -7,7 +7,7 @@ use raddle_native::deferred::{self, Handler, SIGNALS};
 use raddle_native::locks::error;
 use raddle_native::run::{active, with};
 use raddle_native::time::TimeSpec;
-use raddle_native::{hidden, sent, sys, threads};
+use raddle_native::{hidden, sent, signals, sys, threads};
 
 /// Libc's structure.
 #[repr(C)]
@@ -23,6 +23,7 @@ pub struct SigAction {
 const SPECIAL: [usize; 2] = [0, 1];
 const RESTART: c_int = 0x1000_0000;
 const ALTERNATE_STACK: c_int = 0x0800_0000;
+const INFORMED: c_int = 4;
 /// Illegal instruction, trap, bus error, arithmetic error, memory: they belong to the instruction that runs.
 const IMMEDIATE: [c_int; 5] = [4, 5, 7, 8, 11];
 
@@ -45,6 +46,10 @@ pub unsafe extern "C" fn sigaction(signal: c_int, new: *const SigAction, old: *m
     // SAFETY: the program's structure, if there is one.
     let wanted = (!new.is_null()).then(|| unsafe { *new });
     let passed = wanted.map(|wanted| match SPECIAL.contains(&wanted.function) {
+        // What is done about this one by default is a failure like any other.
+        true if signal == signals::PIPE && wanted.function == 0 => {
+            SigAction { function: signals::pipe_handler(), flags: INFORMED | ALTERNATE_STACK, ..wanted }
+        }
         true => wanted,
         // Ours only takes note; it needs no more than its number, and no other stack.
         false => SigAction {
@@ -63,12 +68,12 @@ pub unsafe extern "C" fn sigaction(signal: c_int, new: *const SigAction, old: *m
         let function = if SPECIAL.contains(&wanted.function) { 0 } else { wanted.function };
         deferred::set(signal as usize, Handler { function, flags: wanted.flags });
     }
-    if !old.is_null() && before.function != 0 {
-        // SAFETY: the program's structure.
-        unsafe {
-            (*old).function = before.function;
-            (*old).flags = before.flags;
-        }
+    // SAFETY: the program's structure, if there is one.
+    if let Some(old) = unsafe { old.as_mut() }
+        && (before.function != 0 || old.function == signals::pipe_handler())
+    {
+        old.function = before.function;
+        old.flags = before.flags;
     }
     result
 }
@@ -93,6 +98,9 @@ unsafe extern "C" fn raise_(signal: c_int, pc: usize) -> c_int {
     if active() && is_known(signal) && sent::send(Some(with(|run| run.running)), signal, pc) {
         return 0;
     }
+    if active() && is_known(signal) {
+        signals::sends_itself(signal, pc);
+    }
     // SAFETY: our own arguments; so in all calls of libc below.
     let result = unsafe { real!(raise(c_int) -> c_int)(signal) };
     if active() {
@@ -102,11 +110,14 @@ unsafe extern "C" fn raise_(signal: c_int, pc: usize) -> c_int {
 }
 
 /// If the process is this one the signal has been handled when this returns.
-unsafe extern "C" fn kill_(process: c_int, signal: c_int, pc: usize) -> c_int {
+pub(crate) unsafe extern "C" fn kill_(process: c_int, signal: c_int, pc: usize) -> c_int {
     // SAFETY: asks for a number.
     let own = || unsafe { sys::call3(sys::nr::GETPID, 0, 0, 0) } as c_int;
-    if active() && is_known(signal) && process == own() && sent::send(None, signal, pc) {
-        return 0;
+    if active() && is_known(signal) && process == own() {
+        if sent::send(None, signal, pc) {
+            return 0;
+        }
+        signals::sends_itself(signal, pc);
     }
     // SAFETY: as above.
     let result = unsafe { real!(kill(c_int, c_int) -> c_int)(process, signal) };
@@ -114,6 +125,30 @@ unsafe extern "C" fn kill_(process: c_int, signal: c_int, pc: usize) -> c_int {
         deferred::handle();
     }
     result
+}
+
+/// The same with a value, which no handler is told.
+unsafe extern "C" fn sigqueue_(process: c_int, signal: c_int, value: usize, pc: usize) -> c_int {
+    // SAFETY: asks for a number.
+    if active() && process == unsafe { sys::call3(sys::nr::GETPID, 0, 0, 0) } as c_int {
+        // SAFETY: as above.
+        return unsafe { kill_(process, signal, pc) };
+    }
+    // SAFETY: as above.
+    unsafe { real!(sigqueue(c_int, c_int, usize) -> c_int)(process, signal, value) }
+}
+
+/// To a kernel thread, of which the process has one: the running thread.
+pub(crate) unsafe extern "C" fn tgkill_(process: c_int, thread: c_int, signal: c_int, pc: usize) -> c_int {
+    // SAFETY: asks for numbers.
+    let own = |number| unsafe { sys::call3(number, 0, 0, 0) } as c_int;
+    if active() && process == own(sys::nr::GETPID) && thread == own(sys::nr::GETTID) {
+        // SAFETY: as above.
+        return unsafe { raise_(signal, pc) };
+    }
+    let args = [process as usize, thread as usize, signal as usize, 0, 0, 0];
+    // SAFETY: numbers.
+    unsafe { crate::files::plain(sys::nr::TGKILL, args) as c_int }
 }
 
 unsafe extern "C" fn pthread_kill_(handle: u64, signal: c_int, pc: usize) -> c_int {
@@ -131,8 +166,11 @@ unsafe extern "C" fn pthread_kill_(handle: u64, signal: c_int, pc: usize) -> c_i
         Some(_) if signal == 0 => 0,
         Some((task, _)) if sent::send(Some(task), signal, pc) => 0,
         // One that ends or spares the whole process.
-        // SAFETY: as above.
-        Some(_) => unsafe { real!(raise(c_int) -> c_int)(signal) },
+        Some(_) => {
+            signals::sends_itself(signal, pc);
+            // SAFETY: as above.
+            unsafe { real!(raise(c_int) -> c_int)(signal) }
+        }
     }
 }
 
@@ -144,6 +182,8 @@ unsafe extern "C" fn pthread_sigqueue_(handle: u64, signal: c_int, _: usize, pc:
 hook! {
     raise rsi => raise_;
     kill rdx => kill_;
+    sigqueue rcx => sigqueue_;
+    tgkill rcx => tgkill_;
     pthread_kill rdx => pthread_kill_;
     pthread_sigqueue rcx => pthread_sigqueue_;
 }

@@ -2,7 +2,7 @@
 
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use raddle_native::run::active;
+use raddle_native::run::{active, with};
 use raddle_native::{end, fini, server};
 
 /// What the program's first instructions call. A server stays in here; its copies go on, and so does a program
@@ -22,6 +22,7 @@ pub unsafe extern "C" fn __libc_start_main(
 ) -> c_int {
     let real: Real =
         real!(__libc_start_main(usize, c_int, *mut *mut c_char, usize, usize, usize, usize) -> c_int);
+    await_quick_exit();
     // SAFETY: the environment lies behind the arguments and the null that ends them.
     unsafe { server::serve(argv, argv.add(argc as usize + 1), crate::hook::find_all) };
     if server::begins_at_main() {
@@ -138,6 +139,36 @@ fn await_exit() {
         let on_exit = real!(on_exit(unsafe extern "C" fn(c_int, *mut c_void), *mut c_void) -> c_int);
         // SAFETY: the function never returns.
         unsafe { on_exit(last, core::ptr::null_mut()) };
+    }
+}
+
+/// Where the program has called `quick_exit` from.
+static QUICKLY_FROM: AtomicUsize = AtomicUsize::new(0);
+
+/// Before the program registers anything for that, its constructors included: what is registered first is called last.
+fn await_quick_exit() {
+    type Last = unsafe extern "C" fn(*mut c_void, c_int);
+    let register = real!(__cxa_at_quick_exit(Last, *mut c_void) -> c_int);
+    // SAFETY: glibc tells the code of the end to everything that is registered.
+    unsafe { register(last_quickly, core::ptr::null_mut()) };
+}
+
+/// The program ends at once, with what it has registered for that.
+unsafe extern "C" fn quickly(code: c_int, pc: usize) -> c_int {
+    QUICKLY_FROM.store(pc, Ordering::Relaxed);
+    // SAFETY: our own argument. It does not return.
+    unsafe { real!(quick_exit(c_int) -> c_int)(code) }
+}
+
+hook! {
+    quick_exit rsi => quickly;
+}
+
+/// The end of the process by `quick_exit`.
+unsafe extern "C" fn last_quickly(_: *mut c_void, code: c_int) {
+    if active() {
+        let site = with(|run| run.site(QUICKLY_FROM.load(Ordering::Relaxed)));
+        end::process_ends(code, site);
     }
 }
 

@@ -1,6 +1,7 @@
 //! System calls that the program makes itself.
 
 use crate::clocks::set_errno;
+use crate::signals::{kill_, tgkill_};
 use core::ffi::{c_int, c_long};
 use raddle_native::reset::guard;
 use raddle_native::run::active;
@@ -32,6 +33,13 @@ unsafe extern "C" fn dispatch(number: usize, args: *const usize, pc: usize) -> c
         nr::SCHED_YIELD if active() => {
             time::offer(pc);
             0
+        }
+        // SAFETY: numbers.
+        nr::KILL if active() => return unsafe { kill_(args[0] as c_int, args[1] as c_int, pc) }.into(),
+        nr::TGKILL if active() => {
+            let [process, thread, signal] = [0, 1, 2].map(|at| args[at] as c_int);
+            // SAFETY: numbers.
+            return unsafe { tgkill_(process, thread, signal, pc) }.into();
         }
         _ => {
             if active() && PARTS.contains(&number) {

@@ -40,6 +40,17 @@ fn what_is_to_be_done_at_the_end_is_done() {
 }
 
 #[test]
+fn to_end_quickly_is_an_end_like_any_other() {
+    for how in ["main", "thread"] {
+        for way in WAYS {
+            let options = [way, &["--runs", "50", "--races", "off", "--expect-exit", "0"]].concat();
+            let (ended, _) = run_with(&build("farewell/quick.c"), &options, &[how]);
+            assert_eq!(ended.code, Some(0), "{how} {way:?}: {}{}", ended.stdout, ended.stderr);
+        }
+    }
+}
+
+#[test]
 fn a_copy_has_all_processors_as_soon_as_it_could_tell() {
     let processors = std::thread::available_parallelism().expect("a number").to_string();
     for how in

@@ -23,6 +23,7 @@ mod points;
 mod printing;
 mod reset;
 mod searches;
+mod signals;
 mod sketches;
 mod streams;
 mod support;

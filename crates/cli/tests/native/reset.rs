@@ -40,7 +40,7 @@ fn what_a_program_does_to_itself_does_not_reach_the_next_run() {
         ("own_handler", Some(undone)),
         ("jump_out", Some(undone)),
         ("abort_in_malloc", None),
-        ("kill_itself", Some(&["kill"])),
+        ("kill_itself", Some(undone)),
         ("wipe", None),
         ("child", Some(&["clone"])),
         ("directory", Some(&["chdir"])),

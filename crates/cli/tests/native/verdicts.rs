@@ -1,6 +1,6 @@
 //! What is found in each program, and how the command ends.
 
-use crate::support::{build, build_plainly, build_with, ended, files, raddle, run, run_with};
+use crate::support::{build, build_plainly, build_source, build_with, ended, files, raddle, run, run_with};
 
 #[test]
 fn a_lost_update_and_its_races() {
@@ -356,4 +356,20 @@ fn whoever_has_changed_the_source_is_told_that_an_older_program_is_replayed() {
     handle.set_modified(later).expect("its time can be set");
     let said = replay().stderr;
     assert!(said.contains("counter.c has been changed since the program was built"), "{said}");
+}
+
+#[test]
+fn what_is_minimized_has_no_more_preemptions_than_before() {
+    let spin = "#include <pthread.h>\n#include <sched.h>\n#include <stdatomic.h>\nstatic atomic_int one, other;\n\
+        static void *looks(void *at) { while (!atomic_load(at ? &one : &other)) sched_yield(); return 0; }\n\
+        int main(void) { pthread_t thread; pthread_create(&thread, 0, looks, &one); looks(0); }\n";
+    for steps in ["3000", "100000"] {
+        let (found, out) = run(&build_source("spin", spin), &["--runs", "1", "--steps-max", steps]);
+        assert_eq!(found.kinds(), ["livelock"], "{}", found.stderr);
+        let [file] = &files(out.path())[..] else { panic!("one file") };
+        let output = raddle().args(["minimize", "--format", "json"]).arg(file).output();
+        let json = ended(&output.expect("the command starts")).json();
+        let count = |name: &str| json[name].as_u64().unwrap_or_else(|| panic!("{name}: {json}"));
+        assert!(count("preemptions") <= count("preemptions_before"), "{steps}: {json}");
+    }
 }

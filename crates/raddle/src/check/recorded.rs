@@ -4,10 +4,10 @@
 use super::error::Error;
 use super::outcome;
 use raddle_explore::campaign;
-use raddle_explore::shrink::{self, Effort};
+use raddle_explore::shrink::{self, Effort, Minimized};
 use raddle_explore::target::{Place, Run, Sink, Target, TargetError};
 use raddle_model::{Divergence, Event, Failure, FailureKind, Plan, SiteId, Tail, Trace, Verdict};
-use raddle_report::Story;
+use raddle_report::{Story, preemptions};
 use raddle_wire::{FailureFile, SiteKey, TOOL_VERSION, Target as Recorded, failure, schedule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -92,8 +92,14 @@ pub fn smaller<T: Target>(
             "the recorded run does not fail any more: there is nothing to minimize",
         )));
     }
-    let smaller = shrink::minimize(&mut target, &replaying(&plan, &run), Effort::default(), goes_on)
+    let before = replaying(&plan, &run);
+    let mut smaller = shrink::minimize(&mut target, &before, Effort::default(), goes_on)
         .map_err(|error| Error::Diverged(error.to_string()))?;
+    // A run so long that nothing could be tried may be worse after all as reports count.
+    let [had, has] = [&run, &smaller.run].map(|run| preemptions(&run.trace));
+    if has > had {
+        smaller = Minimized { plan: before, run, preemptions: had as u32, runs: smaller.runs };
+    }
     let Verdict::Failed(failure) = smaller.run.digest.verdict.clone() else {
         unreachable!("raddle bug: a run was minimized that does not fail")
     };
