@@ -22,9 +22,14 @@ pub fn fail(kind: FailureKind, message: String, site: SiteId) -> ! {
 /// The program was interrupted at this address, such that nothing of it can go on. Ends the run. The failure is known by
 /// the site, which must be the same whenever the plan is.
 pub fn interrupt(kind: FailureKind, message: String, site: SiteId, pc: usize) -> ! {
+    let tasks = with(|run| vec![run.running]);
+    interrupt_all(Failure { kind, message, tasks, sites: vec![site] }, pc)
+}
+
+/// The same for a failure that may be of several tasks.
+pub fn interrupt_all(failure: Failure, pc: usize) -> ! {
     let wanted = with(|run| {
-        let tasks = vec![run.running];
-        run.engine.crash(Failure { kind, message, tasks, sites: vec![site] });
+        run.engine.crash(failure);
         run.calls.wanted
     });
     // What must be told is told already: after a crash nothing is sure, the stack least of all.
@@ -45,8 +50,9 @@ pub(crate) fn stop() -> ! {
             None => run.engine.schedule_next(),
         }
     });
-    if let Next::Run(task) = next {
-        switch(task);
+    match next {
+        Next::Run(task) => switch(task),
+        Next::Over => crate::idle::next().go(),
     }
     crate::end::over()
 }

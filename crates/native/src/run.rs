@@ -7,6 +7,7 @@ use crate::blocks::Blocks;
 use crate::calls::{self, Calls};
 use crate::cancel::Cancel;
 use crate::checkpoint;
+use crate::children::Children;
 use crate::deferred;
 use crate::fiber::{self, Fiber, Stack};
 use crate::futex::Queue;
@@ -17,6 +18,7 @@ use crate::robust::Robust;
 use crate::sent::{self, Sent};
 use crate::site::Modules;
 use crate::straight;
+use crate::timers::Timers;
 use crate::watch::Watch;
 use alloc::boxed::Box;
 use alloc::vec;
@@ -26,7 +28,7 @@ use core::ops::Range;
 use core::sync::atomic::{AtomicBool, Ordering};
 use raddle_engine::{Engine, Next};
 use raddle_model::objects::State;
-use raddle_model::{Kind, Mode, ObjectId, Op, Outcome, Plan, PointSet, SiteId, TaskId};
+use raddle_model::{Failure, Kind, Mode, ObjectId, Op, Outcome, Plan, PointSet, SiteId, TaskId};
 use raddle_policy::Planned;
 use raddle_wire::report::Since;
 
@@ -215,6 +217,12 @@ pub struct Run {
     pub futexes: Queue,
     /// Who waits for which files.
     pub waiters: Waiters,
+    /// Processes that the program has made.
+    pub children: Children,
+    /// Timers that the program has made, and that send signals.
+    pub timers: Timers,
+    /// What the run was waiting for when nobody could go on.
+    pub(crate) standstill: Option<Failure>,
     /// Signals from thread to thread.
     pub sent: Sent,
     /// Who uses what all have in common, as far as no operation tells.
@@ -301,6 +309,7 @@ pub fn prepare(mut run: Run, plan: &Plan, wanted: Wanted) {
     run.engine.only_count_decisions(!record);
     run.engine.begin(plan, record);
     run.engine.tolerate_laps(LAPS);
+    run.engine.ask_outside();
     // SAFETY: nothing of the run before is in use any more. What it has given back lies where every run is quickest.
     unsafe { *RUN.0.get() = None };
     run.reserve();
@@ -339,18 +348,16 @@ fn arrive_with_care(op: Op) -> Outcome {
     }
     let me = with(|run| run.running);
     match with(|run| run.turn(op)) {
-        Turn::Mine(outcome) => outcome,
-        Turn::Theirs(next) => {
-            switch(next);
-            let outcome = with(|run| run.engine.outcome(me));
-            // Who was interrupted goes on with what it was about to do; from a condition variable it just comes back.
-            if with(|run| !run.sent.is_empty()) && sent::handle() && op.kind != Kind::Wake {
-                return arrive(op);
-            }
-            outcome
-        }
-        Turn::Over => crate::end::over(),
+        Turn::Mine(outcome) => return outcome,
+        Turn::Theirs(next) => switch(next),
+        Turn::Over => crate::idle::next().go(),
     }
+    let outcome = with(|run| run.engine.outcome(me));
+    // Who was interrupted goes on with what it was about to do; from a condition variable it just comes back.
+    if with(|run| !run.sent.is_empty()) && sent::handle() && op.kind != Kind::Wake {
+        return arrive(op);
+    }
+    outcome
 }
 
 /// Goes on with another task, until it is this one's turn.
@@ -444,6 +451,9 @@ impl Run {
             keys: Vec::new(),
             futexes: Queue::default(),
             waiters: Waiters::default(),
+            children: Children::default(),
+            timers: Timers::default(),
+            standstill: None,
             sent: Sent::default(),
             common: Common::default(),
             exit_code: None,
@@ -472,6 +482,7 @@ impl Run {
         self.look_around();
         self.futexes = Queue::default();
         self.waiters = Waiters::default();
+        self.timers = Timers::default();
         self.sent = Sent::default();
         self.common = Common::default();
         self.exit_code = None;

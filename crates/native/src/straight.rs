@@ -12,8 +12,7 @@ use raddle_model::{Kind, Op, Outcome, Plain, TaskId};
 #[inline(always)]
 pub(crate) fn go(next: Next, op: Op) -> Outcome {
     let (me, way) = with(|run| (run.running, run.hand_over(next)));
-    let Some(way) = way else { crate::end::over() };
-    way.go();
+    way.unwrap_or_else(crate::idle::next).go();
     let outcome = with(|run| run.engine.outcome(me));
     // As in `run::arrive`: others have gone on in between.
     if with(|run| !run.sent.is_empty()) && next != Next::Run(me) && sent::handle() && op.kind != Kind::Wake {
