@@ -59,9 +59,9 @@ impl Life {
         let Life(Some((theirs, ours))) = self else { return };
         close(theirs);
         with(|run| {
-            run.children.forget_dead();
-            run.children.ends.push(ours);
-            run.children.ever = true;
+            run.outside.children.forget_dead();
+            run.outside.children.ends.push(ours);
+            run.outside.children.ever = true;
             run.waiters.are_inherited();
         });
     }
@@ -92,13 +92,13 @@ impl Children {
 impl Run {
     /// Whether a process that the program has made is left, or one of theirs.
     pub(crate) fn has_children(&mut self) -> bool {
-        self.children.forget_dead();
-        !self.children.ends.is_empty() || self.children.ever && has_living_child()
+        self.outside.children.forget_dead();
+        !self.outside.children.ends.is_empty() || self.outside.children.ever && has_living_child()
     }
 
     /// What changes when one ends.
     pub(crate) fn lives(&self) -> Vec<io::Poll> {
-        self.children.polls()
+        self.outside.children.polls()
     }
 }
 
@@ -109,7 +109,7 @@ fn has_living_child() -> bool {
     const ENDED: usize = 4;
     const AT_ONCE: usize = 1;
     const LEAVE: usize = 0x0100_0000;
-    const PROCESS: usize = 3;
+    const PROCESS: usize = 4;
     let mut info: [c_int; 32] = [0; 32];
     // SAFETY: room for what the kernel says.
     let result = unsafe {

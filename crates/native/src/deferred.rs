@@ -4,7 +4,7 @@
 
 use crate::io::Poll;
 use crate::run::with;
-use crate::{idle, sys, timers};
+use crate::{idle, sent, sys, timers};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -100,9 +100,21 @@ pub fn handle() {
 #[cold]
 fn handle_pending() {
     // What the running thread does not want to hear now waits for one that does.
-    let mask = with(|run| run.threads[run.running.index()].mask) & !(1 << (TIMER - 1));
-    let pending = PENDING.fetch_and(mask, Ordering::Relaxed) & !mask;
-    (1..=64).filter(|signal| pending >> (signal - 1) & 1 == 1).for_each(call);
+    let mask = with(|run| run.threads[run.running.index()].mask) & !bit(TIMER);
+    let pending = take();
+    for signal in (1..=64).filter(|&signal| pending & bit(signal) != 0) {
+        if sent::hand_over(signal) {
+            continue;
+        }
+        match mask & bit(signal) {
+            0 => call(signal),
+            masked => leave(masked),
+        }
+    }
+}
+
+fn bit(signal: i32) -> u64 {
+    1 << (signal as u64 - 1)
 }
 
 /// Does what the program wants done about a signal.

@@ -22,20 +22,21 @@ pub fn fail(kind: FailureKind, message: String, site: SiteId) -> ! {
 /// The program was interrupted at this address, such that nothing of it can go on. Ends the run. The failure is known by
 /// the site, which must be the same whenever the plan is.
 pub fn interrupt(kind: FailureKind, message: String, site: SiteId, pc: usize) -> ! {
-    let tasks = with(|run| vec![run.running]);
-    interrupt_all(Failure { kind, message, tasks, sites: vec![site] }, pc)
-}
-
-/// The same for a failure that may be of several tasks.
-pub fn interrupt_all(failure: Failure, pc: usize) -> ! {
     let wanted = with(|run| {
-        run.engine.crash(failure);
+        let tasks = vec![run.running];
+        run.engine.crash(Failure { kind, message, tasks, sites: vec![site] });
         run.calls.wanted
     });
     // What must be told is told already: after a crash nothing is sure, the stack least of all.
     if wanted {
         signals::may_crash_again(|| calls::interruption(pc));
     }
+    crate::end::over()
+}
+
+/// The run has waited too long for something from outside. Where each task waits it has said when it came there.
+pub(crate) fn give_up(failure: Failure) -> ! {
+    with(|run| run.engine.crash(failure));
     crate::end::over()
 }
 

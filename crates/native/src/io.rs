@@ -11,8 +11,8 @@
 use crate::cancel;
 use crate::hidden;
 use crate::reset::ask;
-use crate::sys;
 use crate::run::{Run, arrive, with};
+use crate::sys;
 use alloc::vec::Vec;
 use raddle_model::objects::State;
 use raddle_model::trace::Hidden;
@@ -314,7 +314,7 @@ pub fn wait_for_change(full: Option<i32>, pc: usize) -> Option<()> {
 /// nanoseconds. None if the thread is cancelled.
 pub(crate) fn wait_for_word(address: usize, limit: Option<u64>, site: SiteId) -> Option<Outcome> {
     let (waiting, limit) = with(|run| {
-        let (patience, limit) = run.divide(limit, run.children.have_been());
+        let (patience, limit) = run.divide(limit, run.outside.children.have_been());
         (Waiting { word: Some(address), patience, ..run.waiting() }, limit)
     });
     wait_once(waiting, limit, site)

@@ -7,11 +7,11 @@ use crate::blocks::Blocks;
 use crate::calls::{self, Calls};
 use crate::cancel::Cancel;
 use crate::checkpoint;
-use crate::children::Children;
 use crate::deferred;
 use crate::fiber::{self, Fiber, Stack};
 use crate::futex::Queue;
 use crate::hidden::Common;
+use crate::idle::Outside;
 use crate::io::Waiters;
 use crate::objects::Objects;
 use crate::robust::Robust;
@@ -28,7 +28,7 @@ use core::ops::Range;
 use core::sync::atomic::{AtomicBool, Ordering};
 use raddle_engine::{Engine, Next};
 use raddle_model::objects::State;
-use raddle_model::{Failure, Kind, Mode, ObjectId, Op, Outcome, Plan, PointSet, SiteId, TaskId};
+use raddle_model::{Kind, Mode, ObjectId, Op, Outcome, Plan, PointSet, SiteId, TaskId};
 use raddle_policy::Planned;
 use raddle_wire::report::Since;
 
@@ -217,12 +217,8 @@ pub struct Run {
     pub futexes: Queue,
     /// Who waits for which files.
     pub waiters: Waiters,
-    /// Processes that the program has made.
-    pub children: Children,
-    /// Timers that the program has made, and that send signals.
-    pub timers: Timers,
-    /// What the run was waiting for when nobody could go on.
-    pub(crate) standstill: Option<Failure>,
+    /// What it may hear from when nobody can go on.
+    pub(crate) outside: Outside,
     /// Signals from thread to thread.
     pub sent: Sent,
     /// Who uses what all have in common, as far as no operation tells.
@@ -451,9 +447,7 @@ impl Run {
             keys: Vec::new(),
             futexes: Queue::default(),
             waiters: Waiters::default(),
-            children: Children::default(),
-            timers: Timers::default(),
-            standstill: None,
+            outside: Outside::default(),
             sent: Sent::default(),
             common: Common::default(),
             exit_code: None,
@@ -482,7 +476,7 @@ impl Run {
         self.look_around();
         self.futexes = Queue::default();
         self.waiters = Waiters::default();
-        self.timers = Timers::default();
+        self.outside.timers = Timers::default();
         self.sent = Sent::default();
         self.common = Common::default();
         self.exit_code = None;

@@ -129,6 +129,16 @@ pub(crate) fn hear() -> bool {
     heard != 0
 }
 
+/// A signal has come from outside: who does nothing but wait for it hears of it first. False if there is nobody.
+pub(crate) fn hand_over(signal: i32) -> bool {
+    let token = with(|run| {
+        let task = run.waiter(None, signal)?;
+        run.sent.push(Some(task), signal);
+        Some(run.engine.world_mut().token(task))
+    });
+    token.map(|token| arrive(Op::new(Kind::Unpark, token, SiteId::UNKNOWN))).is_some()
+}
+
 impl Run {
     fn hears(&mut self, signal: i32) -> bool {
         let handled = signal == deferred::TIMER || deferred::get(signal as usize).function != 0;

@@ -181,9 +181,9 @@ unsafe extern "C" fn nudged(_: i32, _: *const u8, context: *const u8) {
         return;
     }
     let pc = interrupted(context);
-    if let Some(failure) = with(|run| run.standstill.take()) {
+    if let Some(failure) = with(|run| run.outside.standstill.take()) {
         let message = format!("nothing comes from outside for {} ms: {}", server::hang_ms(), failure.message);
-        failing::interrupt_all(Failure { kind: FailureKind::Hang, message, ..failure }, pc);
+        failing::give_up(Failure { kind: FailureKind::Hang, message, ..failure });
     }
     let (site, message) = with(|run| {
         let world = run.engine.world();

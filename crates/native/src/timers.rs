@@ -68,7 +68,7 @@ pub unsafe fn create(clock: c_int, event: *const Event, id: *mut usize, pc: usiz
     let mut passed = wanted;
     let thread = wanted.filter(|event| event.how == BY_THREAD);
     if let Some(passed) = passed.as_mut().filter(|event| event.how == BY_THREAD) {
-        let number = with(|run| run.timers.calls.len());
+        let number = with(|run| run.outside.timers.calls.len());
         if number >= CALLS_MAX {
             return AGAIN;
         }
@@ -80,10 +80,10 @@ pub unsafe fn create(clock: c_int, event: *const Event, id: *mut usize, pc: usiz
     if result < 0 {
         return result;
     }
-    with(|run| run.timers.ids.push(made));
+    with(|run| run.outside.timers.ids.push(made));
     if let Some(Event { function, value, .. }) = thread {
         signals::handle(SIGNAL, ended as *const () as usize);
-        with(|run| run.timers.calls.push(Call { id: made, function, value, pc }));
+        with(|run| run.outside.timers.calls.push(Call { id: made, function, value, pc }));
     }
     // SAFETY: as above.
     unsafe { id.write(made as usize) };
@@ -95,9 +95,14 @@ pub fn delete(id: usize) -> isize {
     let result = guard::call(DELETE, [id, 0, 0, 0, 0, 0]);
     if result == 0 {
         with(|run| {
-            run.timers.ids.retain(|known| *known as usize != id);
+            run.outside.timers.ids.retain(|known| *known as usize != id);
             // Another may get the number. What has ended already is called all the same.
-            run.timers.calls.iter_mut().filter(|call| call.id as usize == id).for_each(|call| call.id = -1);
+            run.outside
+                .timers
+                .calls
+                .iter_mut()
+                .filter(|call| call.id as usize == id)
+                .for_each(|call| call.id = -1);
         });
     }
     result
@@ -148,7 +153,9 @@ unsafe extern "C" fn ended(_: i32, info: *const u8, _: *const u8) {
 pub(crate) fn make_threads() {
     let ended = ENDED.swap(0, Ordering::Relaxed);
     for number in (0..CALLS_MAX).filter(|number| ended >> number & 1 == 1) {
-        let Some(Call { function, value, pc, .. }) = with(|run| run.timers.calls.get(number).copied()) else {
+        let Some(Call { function, value, pc, .. }) =
+            with(|run| run.outside.timers.calls.get(number).copied())
+        else {
             continue;
         };
         let mut handle = 0;

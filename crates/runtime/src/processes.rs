@@ -4,8 +4,8 @@ use crate::clocks::set_errno;
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicBool, Ordering};
 use raddle_model::trace::Hidden;
-use raddle_native::{children, hidden};
 use raddle_native::run::{self, active, with};
+use raddle_native::{children, hidden};
 
 /// Whether the program has made a process, which may have memory in common with this one.
 static HAS_FORKED: AtomicBool = AtomicBool::new(false);
@@ -64,8 +64,7 @@ pub unsafe extern "C" fn raddle_weak_posix_spawn(
     arguments: usize,
     environment: usize,
 ) -> c_int {
-    let real: Spawn =
-        real!(posix_spawn(*mut c_int, *const c_char, usize, usize, usize, usize) -> c_int);
+    let real: Spawn = real!(posix_spawn(*mut c_int, *const c_char, usize, usize, usize, usize) -> c_int);
     let life = children::expect();
     // SAFETY: our own arguments; so in all that follow.
     let result = unsafe { real(child, path, actions, attributes, arguments, environment) };
@@ -86,8 +85,7 @@ pub unsafe extern "C" fn raddle_weak_posix_spawnp(
     arguments: usize,
     environment: usize,
 ) -> c_int {
-    let real: Spawn =
-        real!(posix_spawnp(*mut c_int, *const c_char, usize, usize, usize, usize) -> c_int);
+    let real: Spawn = real!(posix_spawnp(*mut c_int, *const c_char, usize, usize, usize, usize) -> c_int);
     let life = children::expect();
     // SAFETY: as above.
     let result = unsafe { real(child, file, actions, attributes, arguments, environment) };
