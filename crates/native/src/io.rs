@@ -3,7 +3,8 @@
 //! Files that are connected (both ends of a pipe, all sockets of the run) are one object, and each call on them is an
 //! operation that writes it: what was sent happens before what is received. A call that the kernel could not
 //! finish now parks its task; whatever another task does to any file may be what it waits for, so all that wait are
-//! asked again then. If nobody can do anything any more it is a deadlock like any other.
+//! asked again then. If nobody can do anything any more it is a deadlock like any other, unless something may come
+//! from outside (`idle.rs`).
 //!
 //! What comes from outside the process is waited for in the kernel: only files that this run has made itself
 //! (pipes, socket pairs, event counters, sockets) have their other end in here.
