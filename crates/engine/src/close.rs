@@ -72,9 +72,29 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.crash(Failure { kind, message, tasks, sites });
     }
 
-    /// Nobody can run.
+    /// Nobody can run. A front end that knows of an outside is told so by [`Next::Over`](crate::Next::Over) without a
+    /// verdict, and may let a task do something else ([`Engine::amend`]).
     #[cold]
     pub(crate) fn stand_still(&mut self) {
+        self.idle = self.asks_outside && self.search.verdict() == Verdict::Finished;
+        if !self.idle {
+            self.come_to_nothing();
+        }
+    }
+
+    /// Whenever nobody can run it is for the front end to say whether somebody outside may change that.
+    pub fn ask_outside(&mut self) {
+        self.asks_outside = true;
+    }
+
+    /// Nobody can run, and what each of them waits for.
+    pub fn standstill(&self) -> Failure {
+        deadlock::of_all(&self.world)
+    }
+
+    /// Nobody can run, and nobody outside changes that.
+    #[cold]
+    pub fn come_to_nothing(&mut self) {
         let verdict = self.search.verdict();
         self.verdict = Some(match verdict {
             Verdict::Finished => Verdict::Failed(deadlock::of_all(&self.world)),

@@ -56,6 +56,9 @@ pub struct Engine<P, A> {
     pub(crate) steps_max: u64,
     pub(crate) verdict: Option<Verdict>,
     pub(crate) saw_try: bool,
+    // Whether the front end is asked before it is called a deadlock that nobody can run, and whether it is now.
+    pub(crate) asks_outside: bool,
+    pub(crate) idle: bool,
     // Operations since the last scheduling point.
     pub(crate) quiet: u32,
     // The points at which the policy need not be asked. See `stay`.
@@ -98,6 +101,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             steps_max: 0,
             verdict: None,
             saw_try: false,
+            asks_outside: false,
+            idle: false,
             quiet: 0,
             spell: Spell::default(),
             calm_until: 0,
@@ -440,8 +445,9 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[inline(never)]
     pub fn schedule_next(&mut self) -> Next {
         self.quiet = 0;
+        self.idle = false;
         let mut next = None;
-        while self.verdict.is_none() && next.is_none() {
+        while self.verdict.is_none() && next.is_none() && !self.idle {
             next = self.pick().and_then(|task| self.let_happen(task));
         }
         self.look_around();

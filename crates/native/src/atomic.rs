@@ -68,7 +68,7 @@ fn begin(kind: Kind, address: usize, size: usize, order: Order, pc: usize) -> Wa
     });
     match tossed {
         Some(Some(way)) => way,
-        Some(None) => crate::end::over(),
+        Some(None) => crate::idle::next(),
         None => {
             let Plain { kind, order, object, site, .. } = plain;
             let op = Op::new(kind, object, site).order(order).second(other);

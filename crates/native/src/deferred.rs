@@ -2,7 +2,9 @@
 //! are noted when they come and handled at the next operation, on whichever thread that is. Those that the program
 //! sends itself are in `sent`.
 
+use crate::io::Poll;
 use crate::run::with;
+use crate::{idle, sent, sys, timers};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -58,6 +60,35 @@ pub(crate) fn is_pending() -> bool {
     PENDING.load(Ordering::Relaxed) != 0
 }
 
+/// What stands for the end of timers that make threads: no program has this signal.
+pub(crate) const TIMER: i32 = 33;
+
+/// Whether the program handles any signal.
+pub(crate) fn are_any_handled() -> bool {
+    (1..SIGNALS).any(|signal| get(signal).function != 0)
+}
+
+/// What has come and is not handled yet, a bit for each; it is for the caller to see to that.
+pub(crate) fn take() -> u64 {
+    PENDING.swap(0, Ordering::Relaxed)
+}
+
+/// Nobody can handle these now.
+pub(crate) fn leave(signals: u64) {
+    PENDING.fetch_or(signals, Ordering::Relaxed);
+}
+
+/// Waits for one of the files or a signal, at most so many nanoseconds.
+pub(crate) fn wait_unless_pending(polls: &mut [Poll], nanoseconds: u64) {
+    // What is left is what nobody can handle.
+    let left = PENDING.load(Ordering::Relaxed);
+    let mask = sys::swap_mask(u64::MAX);
+    if PENDING.load(Ordering::Relaxed) & !left == 0 {
+        idle::sleep(polls, nanoseconds, mask);
+    }
+    sys::swap_mask(mask);
+}
+
 /// Handles what has come since the last operation. The program's code runs in here.
 #[inline(always)]
 pub fn handle() {
@@ -69,13 +100,28 @@ pub fn handle() {
 #[cold]
 fn handle_pending() {
     // What the running thread does not want to hear now waits for one that does.
-    let mask = with(|run| run.threads[run.running.index()].mask);
-    let pending = PENDING.fetch_and(mask, Ordering::Relaxed) & !mask;
-    (1..=64).filter(|signal| pending >> (signal - 1) & 1 == 1).for_each(call);
+    let mask = with(|run| run.threads[run.running.index()].mask) & !bit(TIMER);
+    let pending = take();
+    for signal in (1..=64).filter(|&signal| pending & bit(signal) != 0) {
+        if sent::hand_over(signal) {
+            continue;
+        }
+        match mask & bit(signal) {
+            0 => call(signal),
+            masked => leave(masked),
+        }
+    }
+}
+
+fn bit(signal: i32) -> u64 {
+    1 << (signal as u64 - 1)
 }
 
 /// Does what the program wants done about a signal.
 pub(crate) fn call(signal: i32) {
+    if signal == TIMER {
+        return timers::make_threads();
+    }
     let Handler { function, flags } = get(signal as usize);
     if function == 0 {
         return;

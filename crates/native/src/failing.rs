@@ -34,6 +34,12 @@ pub fn interrupt(kind: FailureKind, message: String, site: SiteId, pc: usize) ->
     crate::end::over()
 }
 
+/// The run has waited too long for something from outside. Where each task waits it has said when it came there.
+pub(crate) fn give_up(failure: Failure) -> ! {
+    with(|run| run.engine.crash(failure));
+    crate::end::over()
+}
+
 /// The running task has failed. That ends the run, unless a search wants to see what the others do then.
 pub(crate) fn stop() -> ! {
     let next = with(|run| {
@@ -45,8 +51,9 @@ pub(crate) fn stop() -> ! {
             None => run.engine.schedule_next(),
         }
     });
-    if let Next::Run(task) = next {
-        switch(task);
+    match next {
+        Next::Run(task) => switch(task),
+        Next::Over => crate::idle::next().go(),
     }
     crate::end::over()
 }

@@ -3,7 +3,8 @@
 //! Files that are connected (both ends of a pipe, all sockets of the run) are one object, and each call on them is an
 //! operation that writes it: what was sent happens before what is received. A call that the kernel could not
 //! finish now parks its task; whatever another task does to any file may be what it waits for, so all that wait are
-//! asked again then. If nobody can do anything any more it is a deadlock like any other.
+//! asked again then. If nobody can do anything any more it is a deadlock like any other, unless something may come
+//! from outside (`idle.rs`).
 //!
 //! What comes from outside the process is waited for in the kernel: only files that this run has made itself
 //! (pipes, socket pairs, event counters, sockets) have their other end in here.
@@ -12,6 +13,7 @@ use crate::cancel;
 use crate::hidden;
 use crate::reset::ask;
 use crate::run::{Run, arrive, with};
+use crate::sys;
 use alloc::vec::Vec;
 use raddle_model::objects::State;
 use raddle_model::trace::Hidden;
@@ -34,10 +36,26 @@ pub const IN: i16 = 1;
 /// There is room to write.
 pub const OUT: i16 = 4;
 
+/// Who waits, and for what.
+#[derive(Clone, Debug)]
+pub(crate) struct Waiting {
+    pub(crate) task: TaskId,
+    /// Any of these. Who waits for nothing in particular tries again whatever happens.
+    polls: Vec<Poll>,
+    /// When it would be worth while to try again, if only others could change that.
+    room: Option<Poll>,
+    /// A number that is to be more than zero, in memory that other processes have, too.
+    word: Option<usize>,
+    /// How long it waits for the outside, in nanoseconds.
+    pub(crate) patience: Option<u64>,
+    /// When that is over, once nobody else could go on.
+    pub(crate) due: Option<u64>,
+}
+
 /// Who waits for which files.
 #[derive(Clone, Default, Debug)]
 pub struct Waiters {
-    all: Vec<(TaskId, Vec<Poll>)>,
+    pub(crate) all: Vec<Waiting>,
     /// Files that this run has made, each with the number of its object.
     ours: Vec<(i32, usize)>,
     /// Those of them that are closed: who comes to one of these numbers comes too late, and could have come before.
@@ -46,6 +64,10 @@ pub struct Waiters {
     families: Vec<&'static str>,
     /// Files that are locked, by whomever.
     locked: Vec<i32>,
+    /// Groups of files that have one in them whose other end is outside.
+    strangers: Vec<(i32, i32)>,
+    /// Families of which a process that the program has made has some, too.
+    inherited: Vec<usize>,
     /// What the first family is called while there is no socket: an epoll group, or what is in it.
     group: Option<&'static str>,
 }
@@ -67,6 +89,29 @@ impl Waiters {
         if family.is_none() {
             self.gone.extend(before.map(|before| (fd, before)));
         }
+    }
+
+    /// A process has them now, too.
+    pub(crate) fn are_inherited(&mut self) {
+        for (_, family) in &self.ours {
+            if !self.inherited.contains(family) {
+                self.inherited.push(*family);
+            }
+        }
+        // Whoever knows the address may connect.
+        if !self.inherited.contains(&NETWORK) {
+            self.inherited.push(NETWORK);
+        }
+    }
+
+    /// Whether something may come to a file from outside: its other end is there, or a group has such a file in it.
+    fn is_strange(&self, fd: i32) -> bool {
+        self.family(fd).is_none() || self.strangers.iter().any(|(group, _)| *group == fd)
+    }
+
+    /// The same if somebody who has inherited it may be left.
+    fn is_inherited(&self, fd: i32) -> bool {
+        self.family(fd).is_some_and(|family| self.inherited.contains(&family))
     }
 
     /// The same for one that is closed.
@@ -145,9 +190,22 @@ pub fn unite(a: i32, b: i32) {
             if run.waiters.group == Some(GROUP) && from > NETWORK {
                 run.waiters.group = Some(run.waiters.families[from - NETWORK - 1]);
             }
+            if run.waiters.inherited.contains(&from) {
+                run.waiters.inherited.push(to);
+            }
             let Waiters { ours, gone, .. } = &mut run.waiters;
             let all = ours.iter_mut().chain(gone);
             all.filter(|(_, family)| *family == from).for_each(|(_, family)| *family = to);
+        }
+    });
+}
+
+/// A group has another file in it, or no longer.
+pub fn grouped(group: i32, fd: i32, is_in: bool) {
+    with(|run| {
+        run.waiters.strangers.retain(|known| *known != (group, fd));
+        if is_in && run.waiters.family(fd).is_none() {
+            run.waiters.strangers.push((group, fd));
         }
     });
 }
@@ -223,16 +281,19 @@ pub fn before_both(fds: [i32; 2], number: usize, pc: usize) -> bool {
 pub fn after(pc: usize) {
     let ready = with(|run| {
         let mut ready = Vec::new();
-        run.waiters.all.retain_mut(|(task, polls)| {
-            // Who waits for nothing in particular tries again whatever happens.
-            let go = polls.is_empty() || ask(polls);
+        run.waiters.all.retain_mut(|waiting| {
+            let go = waiting.word.is_none() && (waiting.polls.is_empty() || ask(&mut waiting.polls));
             if go {
-                ready.push(*task);
+                ready.push(waiting.task);
             }
             !go
         });
         ready
     });
+    wake(ready, pc);
+}
+
+fn wake(ready: Vec<TaskId>, pc: usize) {
     let site = with(|run| run.site(pc));
     for task in ready {
         let token = with(|run| run.engine.world_mut().token(task));
@@ -240,11 +301,38 @@ pub fn after(pc: usize) {
     }
 }
 
-/// Waits until anything is done to any file: for what the kernel cannot be asked about. None if the thread is cancelled.
-pub fn wait_for_change(pc: usize) -> Option<()> {
+/// Waits until anything is done to any file: for what the kernel cannot be asked about. If others make room in this one
+/// that is a change, too. None if the thread is cancelled.
+pub fn wait_for_change(full: Option<i32>, pc: usize) -> Option<()> {
     hidden::hides(Hidden::FILES);
     let site = with(|run| run.site(pc));
-    wait_once(Vec::new(), None, site).map(|_| ())
+    let room = full.map(|fd| Poll { fd, events: OUT, found: 0 });
+    let waiting = Waiting { room, ..with(|run| run.waiting()) };
+    wait_once(waiting, None, site).map(|_| ())
+}
+
+/// Waits until a number in memory that others have, too, is more than zero; somebody may take it away again. Limit in
+/// nanoseconds. None if the thread is cancelled.
+pub(crate) fn wait_for_word(address: usize, limit: Option<u64>, site: SiteId) -> Option<Outcome> {
+    let (waiting, limit) = with(|run| {
+        let (patience, limit) = run.divide(limit, run.outside.children.have_been());
+        (Waiting { word: Some(address), patience, ..run.waiting() }, limit)
+    });
+    wait_once(waiting, limit, site)
+}
+
+/// A number in memory that others have, too, is more than zero: whoever waits for that may go on.
+pub(crate) fn after_word(address: usize, pc: usize) {
+    let ready = with(|run| {
+        let mut ready = Vec::new();
+        run.waiters.all.retain(|waiting| {
+            let go = waiting.word == Some(address);
+            ready.extend(go.then_some(waiting.task));
+            !go
+        });
+        ready
+    });
+    wake(ready, pc);
 }
 
 /// The same for a call at which no thread is cancelled.
@@ -252,15 +340,15 @@ pub fn wait_for_any_change(pc: usize) {
     hidden::hides(Hidden::FILES);
     arrive(with(|run| {
         let site = run.site(pc);
-        run.waiters.all.push((run.running, Vec::new()));
+        run.waiters.all.push(run.waiting());
         run.parking(None, site)
     }));
     with(|run| run.waits_no_more());
 }
 
 /// Waits until something is done that may be what these wait for. None if the thread is cancelled.
-fn wait_once(polls: Vec<Poll>, limit: Option<u64>, site: SiteId) -> Option<Outcome> {
-    with(|run| run.waiters.all.push((run.running, polls)));
+fn wait_once(waiting: Waiting, limit: Option<u64>, site: SiteId) -> Option<Outcome> {
+    with(|run| run.waiters.all.push(waiting));
     let outcome = cancel::park(limit, site);
     if outcome != Some(Outcome::TimedOut) {
         with(|run| run.waits_no_more());
@@ -269,11 +357,29 @@ fn wait_once(polls: Vec<Poll>, limit: Option<u64>, site: SiteId) -> Option<Outco
 }
 
 impl Run {
+    /// The running task waits for nothing in particular.
+    fn waiting(&self) -> Waiting {
+        let task = self.running;
+        Waiting { task, polls: Vec::new(), room: None, word: None, patience: None, due: None }
+    }
+
+    /// How long to wait for the outside, and how long by the program's own time: what comes from outside does not know
+    /// that, and would always come too late.
+    fn divide(&self, limit: Option<u64>, outside: bool) -> (Option<u64>, Option<u64>) {
+        if outside { (limit, None) } else { (None, limit) }
+    }
+
+    /// Whether somebody outside may do something to one of these, now or as long as a child lives.
+    fn are_for_outside(&self, polls: &[Poll]) -> bool {
+        let mut known = polls.iter().filter(|poll| poll.fd >= 0);
+        known.any(|poll| self.waiters.is_strange(poll.fd) || self.waiters.is_inherited(poll.fd))
+    }
+
     /// Whether the running task was still among those that wait.
-    fn waits_no_more(&mut self) -> bool {
+    pub(crate) fn waits_no_more(&mut self) -> bool {
         let (me, all) = (self.running, &mut self.waiters.all);
         let before = all.len();
-        all.retain(|(task, _)| *task != me);
+        all.retain(|waiting| waiting.task != me);
         all.len() < before
     }
 }
@@ -330,6 +436,57 @@ pub fn same(fd: i32, as_fd: i32) {
     });
 }
 
+/// Asks the kernel what is so of these files now; whether anything is.
+pub(crate) fn ask_kernel(polls: &mut [Poll]) -> bool {
+    // SAFETY: the structures live until the call returns.
+    unsafe { sys::call3(sys::nr::POLL, polls.as_mut_ptr() as usize, polls.len(), 0) > 0 }
+}
+
+/// Whether a file is a timer that will not end.
+fn is_idle_timer(fd: i32) -> bool {
+    const TIMERFD_GETTIME: usize = 287;
+    let mut left = [0u64; 4];
+    // SAFETY: room for what the kernel says.
+    let timer = unsafe { sys::call3(TIMERFD_GETTIME, fd as usize, left.as_mut_ptr() as usize, 0) == 0 };
+    timer && left[2..] == [0, 0]
+}
+
+impl Waiting {
+    /// What it waits for that may come from outside, if a process that the program has made is left or none is.
+    fn outside(&self, waiters: &Waiters, children: bool) -> impl Iterator<Item = Poll> {
+        let strange = move |poll: &&Poll| {
+            let Poll { fd, .. } = **poll;
+            let mut group = waiters.strangers.iter().filter(|(group, _)| *group == fd).peekable();
+            let timer = match group.peek() {
+                None => is_idle_timer(fd),
+                Some(_) => group.all(|(_, fd)| is_idle_timer(*fd)),
+            };
+            fd >= 0 && (waiters.is_strange(fd) && !timer || children && waiters.is_inherited(fd))
+        };
+        self.polls.iter().chain(&self.room).filter(strange).copied()
+    }
+
+    /// Whether it can go on by now.
+    pub(crate) fn is_over(&mut self, waiters: &Waiters, children: bool) -> bool {
+        let Waiting { polls, room, word, .. } = self;
+        // SAFETY: the program says that a number lies there.
+        let word = word.is_some_and(|word| unsafe { (word as *const u32).read_volatile() } > 0);
+        let room = room.as_mut().is_some_and(|room| {
+            children && waiters.is_inherited(room.fd) && ask(core::slice::from_mut(room))
+        });
+        word || room || !polls.is_empty() && ask(polls)
+    }
+}
+
+impl Run {
+    /// What may come to those who wait from outside, and whether it is also to be looked at now and then.
+    pub(crate) fn awaited(&self, children: bool) -> (Vec<Poll>, bool) {
+        let all = &self.waiters.all;
+        let polls = all.iter().flat_map(|waiting| waiting.outside(&self.waiters, children)).collect();
+        (polls, children && all.iter().any(|waiting| waiting.word.is_some()))
+    }
+}
+
 /// Waits until one of the files is as asked for. False if the time is over before. Limit in nanoseconds. None if the
 /// thread is cancelled.
 pub fn wait(polls: &mut [Poll], limit: Option<u64>, number: usize, pc: usize) -> Option<bool> {
@@ -353,7 +510,11 @@ pub fn wait_if(
         return Some(false);
     }
     loop {
-        let over = wait_once(polls.to_vec(), limit, site)? == Outcome::TimedOut;
+        let (waiting, limit) = with(|run| {
+            let (patience, limit) = run.divide(limit, run.are_for_outside(polls));
+            (Waiting { polls: polls.to_vec(), patience, ..run.waiting() }, limit)
+        });
+        let over = wait_once(waiting, limit, site)? == Outcome::TimedOut;
         match over {
             true => come_back(polls, number, site)?,
             // What is so now is a matter of order, as it was at first.

@@ -12,7 +12,6 @@ use raddle_model::objects::condvar::Condvar;
 use raddle_model::objects::mutex::Mutex;
 use raddle_model::objects::once::Once;
 use raddle_model::objects::rwlock::RwLock;
-use raddle_model::objects::semaphore::Semaphore;
 use raddle_model::{Failure, FailureKind, Kind, Mode, ObjectId, Op, Order, Outcome, Plain, SiteId, Touch};
 
 /// Error numbers.
@@ -53,7 +52,7 @@ impl Patience {
     }
 }
 
-fn code(outcome: Outcome) -> i32 {
+pub(crate) fn code(outcome: Outcome) -> i32 {
     match outcome {
         Outcome::Failed => error::BUSY,
         Outcome::TimedOut => error::TIMED_OUT,
@@ -140,7 +139,7 @@ fn late(address: usize, site: SiteId) {
     }
 }
 
-fn place(
+pub(crate) fn place(
     address: usize,
     pc: usize,
     fits: impl FnOnce(&State) -> bool,
@@ -156,7 +155,7 @@ fn is_mutex(state: &State) -> bool {
 }
 
 /// The object at the address begins anew.
-fn fresh(address: usize, pc: usize, state: State) {
+pub(crate) fn fresh(address: usize, pc: usize, state: State) {
     with(|run| {
         let site = run.site(pc);
         run.new_object(address, site, state);
@@ -246,7 +245,7 @@ fn lock_straight(address: usize, pc: usize) -> Way {
     });
     match tossed {
         Some(Some(way)) => way,
-        Some(None) => crate::end::over(),
+        Some(None) => crate::idle::next(),
         None => Way::NOWHERE,
     }
 }
@@ -465,51 +464,6 @@ pub fn barrier_wait(address: usize, pc: usize) -> bool {
         arrive(Op::new(Kind::Leave, object, site));
     }
     last
-}
-
-fn semaphore(address: usize, pc: usize) -> (ObjectId, SiteId) {
-    place(
-        address,
-        pc,
-        |state| matches!(state, State::Semaphore(_)),
-        || {
-            // SAFETY: the program says that a semaphore lies there; glibc keeps its value in the first word.
-            let permits = u64::from(unsafe { (address as *const u32).read() });
-            State::Semaphore(Semaphore { permits })
-        },
-    )
-}
-
-/// A semaphore is made.
-pub fn semaphore_init(address: usize, value: u32, pc: usize) {
-    fresh(address, pc, State::Semaphore(Semaphore { permits: u64::from(value) }));
-}
-
-/// Takes a permit.
-pub fn semaphore_wait(address: usize, patience: Patience, pc: usize) -> i32 {
-    let (object, site) = semaphore(address, pc);
-    let op = patience.apply(Op::new(Kind::Acquire, object, site).arg(1));
-    let outcome = if patience == Patience::None { Some(arrive(op)) } else { cancel::point(op) };
-    match outcome {
-        Some(Outcome::Failed) => error::AGAIN,
-        outcome => outcome.map_or(0, code),
-    }
-}
-
-/// Gives a permit.
-pub fn semaphore_post(address: usize, pc: usize) {
-    let (object, site) = semaphore(address, pc);
-    arrive(Op::new(Kind::Release, object, site).arg(1));
-}
-
-/// How many permits there are. Others may change that, so it is an operation.
-pub fn semaphore_value(address: usize, pc: usize) -> i32 {
-    let (object, site) = semaphore(address, pc);
-    arrive(Op::new(Kind::Release, object, site).arg(0));
-    with(|run| match run.engine.world().object(object).state {
-        State::Semaphore(Semaphore { permits }) => permits as i32,
-        _ => 0,
-    })
 }
 
 /// A once whose word says that it is done, or that it is not.

@@ -11,12 +11,14 @@ use crate::deferred;
 use crate::fiber::{self, Fiber, Stack};
 use crate::futex::Queue;
 use crate::hidden::Common;
+use crate::idle::Outside;
 use crate::io::Waiters;
 use crate::objects::Objects;
 use crate::robust::Robust;
 use crate::sent::{self, Sent};
 use crate::site::Modules;
 use crate::straight;
+use crate::timers::Timers;
 use crate::watch::Watch;
 use alloc::boxed::Box;
 use alloc::vec;
@@ -215,6 +217,8 @@ pub struct Run {
     pub futexes: Queue,
     /// Who waits for which files.
     pub waiters: Waiters,
+    /// What it may hear from when nobody can go on.
+    pub(crate) outside: Outside,
     /// Signals from thread to thread.
     pub sent: Sent,
     /// Who uses what all have in common, as far as no operation tells.
@@ -301,6 +305,7 @@ pub fn prepare(mut run: Run, plan: &Plan, wanted: Wanted) {
     run.engine.only_count_decisions(!record);
     run.engine.begin(plan, record);
     run.engine.tolerate_laps(LAPS);
+    run.engine.ask_outside();
     // SAFETY: nothing of the run before is in use any more. What it has given back lies where every run is quickest.
     unsafe { *RUN.0.get() = None };
     run.reserve();
@@ -341,7 +346,7 @@ fn arrive_with_care(op: Op) -> Outcome {
     match with(|run| run.turn(op)) {
         Turn::Mine(outcome) => outcome,
         Turn::Theirs(next) => with(|run| run.way(next)).ends(me),
-        Turn::Over => crate::end::over(),
+        Turn::Over => crate::idle::next().ends(me),
     }
 }
 
@@ -449,6 +454,7 @@ impl Run {
             keys: Vec::new(),
             futexes: Queue::default(),
             waiters: Waiters::default(),
+            outside: Outside::default(),
             sent: Sent::default(),
             common: Common::default(),
             exit_code: None,
@@ -477,6 +483,7 @@ impl Run {
         self.look_around();
         self.futexes = Queue::default();
         self.waiters = Waiters::default();
+        self.outside.timers = Timers::default();
         self.sent = Sent::default();
         self.common = Common::default();
         self.exit_code = None;

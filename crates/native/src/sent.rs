@@ -11,6 +11,7 @@ use crate::deferred::{self, SIGNALS};
 use crate::hidden;
 use crate::locks::error;
 use crate::run::{Run, active, arrive, with};
+use crate::sys;
 use alloc::vec;
 use alloc::vec::Vec;
 use raddle_model::objects::State;
@@ -52,11 +53,37 @@ impl Sent {
         }
     }
 
+    /// What is waited for.
+    pub(crate) fn awaited_signals(&self) -> Signals {
+        Signals(self.waiting.iter().fold(0, |all, (_, set)| all | set))
+    }
+
     fn take(&mut self, me: TaskId, wanted: impl Fn(i32) -> bool) -> Option<i32> {
         let fits =
             |(task, signal): &(Option<TaskId>, i32)| task.is_none_or(|task| task == me) && wanted(*signal);
         let at = self.all.iter().position(fits)?;
         Some(self.all.remove(at).1)
+    }
+}
+
+/// A set of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Signals(u64);
+
+impl Signals {
+    /// Whether there is none in it.
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// One of them that the kernel keeps because it is blocked, and keeps no longer.
+    fn take_from_kernel(self) -> Option<i32> {
+        const SIGTIMEDWAIT: usize = 128;
+        let at_once = [0u64; 2];
+        let (set, limit) = ((&raw const self.0) as usize, at_once.as_ptr() as usize);
+        // SAFETY: both live until the call returns.
+        let signal = unsafe { sys::call(SIGTIMEDWAIT, [set, 0, limit, size_of::<u64>(), 0, 0]) };
+        (signal > 0).then_some(signal as i32)
     }
 }
 
@@ -72,7 +99,7 @@ impl Run {
     }
 
     fn masks(&self, task: TaskId, signal: i32) -> bool {
-        self.threads[task.index()].mask & bit(signal) != 0
+        signal != deferred::TIMER && self.threads[task.index()].mask & bit(signal) != 0
     }
 
     fn waiter(&mut self, target: Option<TaskId>, signal: i32) -> Option<TaskId> {
@@ -120,6 +147,62 @@ impl Run {
         let token = self.engine.world_mut().create(State::Token(false), site);
         self.engine.amend(task, Op::new(Kind::Park, token, op.site));
         Some(token)
+    }
+}
+
+/// Nobody can run: what has come from outside is handed to somebody who waits for it, or who is interrupted to handle
+/// it. False if that is nobody.
+pub(crate) fn hear() -> bool {
+    let mut come = deferred::take();
+    let awaited = with(|run| run.sent.awaited_signals());
+    if !awaited.is_empty()
+        && let Some(signal) = awaited.take_from_kernel()
+    {
+        come |= bit(signal);
+    }
+    let heard = |signal: &i32| come & bit(*signal) != 0 && with(|run| run.hears(*signal));
+    let heard = (1..SIGNALS as i32).filter(heard).fold(0, |set, signal| set | bit(signal));
+    deferred::leave(come & !heard);
+    heard != 0
+}
+
+/// A signal has come from outside: who does nothing but wait for it hears of it first. False if there is nobody.
+pub(crate) fn hand_over(signal: i32) -> bool {
+    let token = with(|run| {
+        let task = run.waiter(None, signal)?;
+        run.sent.all.push((Some(task), signal));
+        Some(run.engine.world_mut().token(task))
+    });
+    token.map(|token| arrive(Op::new(Kind::Unpark, token, SiteId::UNKNOWN))).is_some()
+}
+
+impl Run {
+    /// Somebody is about to do something else than before, since this has come: to take it, if that is what it waits for, or
+    /// to run the handler. False if there is nobody.
+    fn hears(&mut self, signal: i32) -> bool {
+        let handled = signal == deferred::TIMER || deferred::get(signal as usize).function != 0;
+        let waiter = self.waiter(None, signal);
+        let Some(task) = waiter.or_else(|| self.sleeper(signal).filter(|_| handled)) else { return false };
+        self.sent.all.push((Some(task), signal));
+        let op = self.engine.world().task(task).op;
+        if waiter.is_none() {
+            // As in `interrupt_by_signal`; but nobody is there to wake it.
+            self.sent.interrupted.push((task, Some(op).filter(|op| op.kind != Kind::Wake)));
+        }
+        self.engine.amend(
+            task,
+            match op.kind {
+                Kind::Wake => op.mode(Mode::Timed).arg(0),
+                _ => Op::new(Kind::Yield, ObjectId::NONE, op.site),
+            },
+        );
+        true
+    }
+
+    /// Somebody who waits, and would hear of this.
+    fn sleeper(&self, signal: i32) -> Option<TaskId> {
+        let hears = |task: &TaskId| !self.masks(*task, signal) && !self.sent.is_interrupted(*task);
+        self.engine.world().live().find(hears)
     }
 }
 
@@ -191,7 +274,7 @@ fn handle() {
             let me = run.running;
             let mask = run.threads[me.index()].mask;
             let heard = |signal: i32| {
-                signal == cancel::SIGNAL
+                matches!(signal, cancel::SIGNAL | deferred::TIMER)
                     || (mask & bit(signal) == 0 && deferred::get(signal as usize).function != 0)
             };
             let signal = run.sent.take(me, heard)?;

@@ -8,7 +8,7 @@ use crate::{calls, failing, server};
 use alloc::format;
 use alloc::string::String;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
-use raddle_model::FailureKind;
+use raddle_model::{Failure, FailureKind};
 
 const SEGV: i32 = 11;
 const KILL: i32 = 9;
@@ -301,6 +301,10 @@ unsafe extern "C" fn nudged(_: i32, _: *const u8, context: *const u8) {
         return;
     }
     let pc = interrupted(context);
+    if let Some(failure) = with(|run| run.outside.standstill.take()) {
+        let message = format!("nothing comes from outside for {} ms: {}", server::hang_ms(), failure.message);
+        failing::give_up(Failure { kind: FailureKind::Hang, message, ..failure });
+    }
     let (site, message) = with(|run| {
         let world = run.engine.world();
         let message =

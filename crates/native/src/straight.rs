@@ -11,8 +11,7 @@ use raddle_model::{Op, Outcome, Plain, TaskId};
 #[inline(always)]
 pub(crate) fn go(next: Next) -> Outcome {
     let (me, way) = with(|run| (run.running, run.hand_over(next)));
-    let Some(way) = way else { crate::end::over() };
-    way.ends(me)
+    way.unwrap_or_else(crate::idle::next).ends(me)
 }
 
 impl Run {

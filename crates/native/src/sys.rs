@@ -336,6 +336,13 @@ pub fn duplicate_out_of_the_way(fd: usize) -> Option<usize> {
     usize::try_from(unsafe { call3(nr::FCNTL, fd, DUPLICATE_CLOEXEC, OUT_OF_THE_WAY) }).ok()
 }
 
+/// The same for one that programs which are started inherit.
+pub fn duplicate_for_others(fd: usize) -> Option<usize> {
+    const DUPLICATE: usize = 0;
+    // SAFETY: a descriptor that nobody knows yet.
+    usize::try_from(unsafe { call3(nr::FCNTL, fd, DUPLICATE, OUT_OF_THE_WAY) }).ok()
+}
+
 /// The same descriptor, if it is one, with a number of our own.
 pub fn out_of_the_way(fd: isize) -> Option<usize> {
     let fd = usize::try_from(fd).ok()?;

@@ -3,6 +3,7 @@
 use core::ffi::{c_int, c_uint, c_void};
 use raddle_native::run::active;
 use raddle_native::time::{self, SECOND, TimeSpec};
+use raddle_native::timers::{self, Event};
 
 const INVALID: c_int = 22;
 const ABSOLUTE: c_int = 1;
@@ -142,7 +143,79 @@ unsafe extern "C" fn sched_yield_(pc: usize) -> c_int {
     0
 }
 
+/// The kernel's answer with libc's way to tell of errors.
+fn answer(result: isize) -> c_int {
+    if result < 0 { set_errno(-result as c_int) } else { result as c_int }
+}
+
+unsafe extern "C" fn timer_create_(clock: c_int, event: *const Event, id: *mut usize, pc: usize) -> c_int {
+    if !active() {
+        // SAFETY: as above.
+        return unsafe { real!(timer_create(c_int, *const Event, *mut usize) -> c_int)(clock, event, id) };
+    }
+    // SAFETY: the program's own variables.
+    answer(unsafe { timers::create(clock, event, id, pc) })
+}
+
+/// Timers that libc has made, before there was anything to control, are not known by the kernel's number.
+fn is_libcs(id: usize) -> bool {
+    !active() || id > c_int::MAX as usize
+}
+
+/// A timer is no more.
+///
+/// # Safety
+/// As libc's.
+#[cfg_attr(panic = "abort", unsafe(no_mangle))]
+pub unsafe extern "C" fn raddle_weak_timer_delete(id: usize) -> c_int {
+    if is_libcs(id) {
+        // SAFETY: as above.
+        return unsafe { real!(timer_delete(usize) -> c_int)(id) };
+    }
+    answer(timers::delete(id))
+}
+
+/// Says when a timer ends.
+///
+/// # Safety
+/// As libc's.
+#[cfg_attr(panic = "abort", unsafe(no_mangle))]
+pub unsafe extern "C" fn raddle_weak_timer_settime(id: usize, flags: c_int, new: usize, old: usize) -> c_int {
+    if is_libcs(id) {
+        // SAFETY: as above.
+        return unsafe { real!(timer_settime(usize, c_int, usize, usize) -> c_int)(id, flags, new, old) };
+    }
+    answer(timers::set(id, flags, new, old))
+}
+
+/// When a timer ends.
+///
+/// # Safety
+/// As libc's.
+#[cfg_attr(panic = "abort", unsafe(no_mangle))]
+pub unsafe extern "C" fn raddle_weak_timer_gettime(id: usize, now: usize) -> c_int {
+    if is_libcs(id) {
+        // SAFETY: as above.
+        return unsafe { real!(timer_gettime(usize, usize) -> c_int)(id, now) };
+    }
+    answer(timers::get(id, now))
+}
+
+/// How often a timer has ended unheard.
+///
+/// # Safety
+/// As libc's.
+#[cfg_attr(panic = "abort", unsafe(no_mangle))]
+pub unsafe extern "C" fn raddle_weak_timer_getoverrun(id: usize) -> c_int {
+    if is_libcs(id) {
+        // SAFETY: as above.
+        return unsafe { real!(timer_getoverrun(usize) -> c_int)(id) };
+    }
+    answer(timers::overrun(id))
+}
+
 hook! {
+    raddle_weak_timer_create rcx => timer_create_;
     sched_yield rdi => sched_yield_;
     pthread_yield rdi => sched_yield_;
     thrd_yield rdi => sched_yield_;

@@ -209,8 +209,7 @@ noted! {
     moves_second => raddle_weak_ungetc;
     moves_third => raddle_weak_getline;
     parts => raddle_weak_sched_getaffinity raddle_weak_sched_setaffinity raddle_weak_get_nprocs
-        raddle_weak_sysconf raddle_weak_posix_spawn raddle_weak_posix_spawnp raddle_weak_system
-        raddle_weak_popen;
+        raddle_weak_sysconf;
 }
 
 #[expect(non_snake_case, reason = "libc's names have two underscores")]

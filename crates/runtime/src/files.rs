@@ -142,6 +142,8 @@ fn write_now(fd: c_int, vector: usize, count: usize) -> isize {
 /// much was done before, does not wait, and others go on in between. `size` is all there is to do.
 fn bit_by_bit(fd: c_int, size: usize, number: usize, pc: usize, call: impl Fn(usize) -> isize) -> c_long {
     const AGAIN: isize = -11;
+    // A queue of connections has no room that one could wait for.
+    let full = (number != number::CONNECT).then_some(fd);
     let mut done = 0;
     loop {
         io::before(fd, number, pc);
@@ -157,7 +159,7 @@ fn bit_by_bit(fd: c_int, size: usize, number: usize, pc: usize, call: impl Fn(us
             let error = result < 0 && done == 0;
             return if error { c_long::from(set_errno(-result as c_int)) } else { done as c_long };
         }
-        if result == AGAIN && io::wait_for_change(pc).is_none() {
+        if result == AGAIN && io::wait_for_change(full, pc).is_none() {
             return CANCELLED;
         }
     }

@@ -176,6 +176,10 @@ unsafe extern "C" fn epoll_ctl_(group: c_int, how: c_int, fd: c_int, event: usiz
     }
     // SAFETY: as above.
     let result = unsafe { plain(number::EPOLL_CTL, args) } as c_int;
+    if result == 0 {
+        const DELETE: c_int = 2;
+        io::grouped(group, fd, how != DELETE);
+    }
     io::after(pc);
     result
 }

@@ -7,6 +7,7 @@ use core::ffi::{c_int, c_uint, c_void};
 use raddle_native::atomic::Atomic;
 use raddle_native::locks::{self, Patience, error};
 use raddle_native::run::active;
+use raddle_native::semaphores;
 use raddle_native::time::{TimeSpec, until};
 
 pub(crate) const WALL: c_int = 0;
@@ -59,7 +60,7 @@ made! {
         locks::barrier_init(object, count, pc);
     spin_init = pthread_spin_init(object: usize, shared: c_int) pc => locks::spin_init(object, pc);
     semaphore_init = sem_init(object: usize, shared: c_int, value: c_uint) pc =>
-        locks::semaphore_init(object, value, pc);
+        semaphores::semaphore_init(object, value, pc);
 }
 
 controlled! {
@@ -165,28 +166,28 @@ controlled! {
     };
 
     semaphore_wait = sem_wait(object: usize) pc =>
-        answer(locks::semaphore_wait(object, Patience::Endless, pc));
+        answer(semaphores::semaphore_wait(object, Patience::Endless, pc));
     try_semaphore_wait = sem_trywait(object: usize) pc =>
-        answer(locks::semaphore_wait(object, Patience::None, pc));
+        answer(semaphores::semaphore_wait(object, Patience::None, pc));
     timed_semaphore_wait = sem_timedwait(object: usize, moment: *const TimeSpec) pc =>
         // SAFETY: as above.
         answer(match unsafe { limit(WALL, moment) } {
-            Some(patience) => locks::semaphore_wait(object, patience, pc),
+            Some(patience) => semaphores::semaphore_wait(object, patience, pc),
             None => error::INVALID,
         });
     clock_semaphore_wait = sem_clockwait(object: usize, clock: c_int, moment: *const TimeSpec) pc =>
         // SAFETY: as above.
         answer(match unsafe { limit(clock, moment) } {
-            Some(patience) => locks::semaphore_wait(object, patience, pc),
+            Some(patience) => semaphores::semaphore_wait(object, patience, pc),
             None => error::INVALID,
         });
     semaphore_post = sem_post(object: usize) pc => {
-        locks::semaphore_post(object, pc);
+        semaphores::semaphore_post(object, pc);
         0
     };
     semaphore_value = sem_getvalue(object: usize, value: *mut c_int) pc => {
         // SAFETY: as above.
-        unsafe { *value = locks::semaphore_value(object, pc) };
+        unsafe { *value = semaphores::semaphore_value(object, pc) };
         0
     };
     semaphore_destroy = sem_destroy(object: usize) pc => {

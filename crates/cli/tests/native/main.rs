@@ -19,6 +19,7 @@ mod left;
 mod limits;
 mod mapped;
 mod orders;
+mod outside;
 mod points;
 mod printing;
 mod reset;
