@@ -4,8 +4,9 @@
 
 use crate::access::check_memory;
 use crate::hidden;
-use crate::run::{self, Run, Way, arrive, with, with_active};
+use crate::run::{self, Run, arrive, with, with_active};
 use crate::shadow::{Access, How};
+use crate::way::Way;
 use raddle_model::trace::Hidden;
 use raddle_model::{Kind, Op, Order, Plain, Touch};
 

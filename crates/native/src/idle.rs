@@ -8,10 +8,11 @@
 
 use crate::children::Children;
 use crate::io::{self, Poll};
-use crate::run::{Run, Way, with};
+use crate::run::{Run, with};
 use crate::server::{hang_ms, nanoseconds};
 use crate::sys;
 use crate::timers::Timers;
+use crate::way::Way;
 use crate::{deferred, sent};
 use alloc::vec::Vec;
 use raddle_model::trace::Hidden;

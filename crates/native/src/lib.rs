@@ -55,4 +55,5 @@ pub mod timers;
 pub mod turns;
 pub mod warm;
 pub mod watch;
+pub mod way;
 mod written;

@@ -4,7 +4,8 @@
 
 use crate::access::{check_memory, touched_wrongly};
 use crate::cancel;
-use crate::run::{Run, Way, arrive, with, with_active};
+use crate::run::{Run, arrive, with, with_active};
+use crate::way::Way;
 use alloc::{format, vec};
 use raddle_model::objects::State;
 use raddle_model::objects::barrier::Barrier;

@@ -8,18 +8,19 @@ use crate::calls::{self, Calls};
 use crate::cancel::Cancel;
 use crate::checkpoint;
 use crate::deferred;
-use crate::fiber::{self, Fiber, Stack};
+use crate::fiber::{Fiber, Stack};
 use crate::futex::Queue;
 use crate::hidden::Common;
 use crate::idle::Outside;
 use crate::io::Waiters;
 use crate::objects::Objects;
 use crate::robust::Robust;
-use crate::sent::{self, Sent};
+use crate::sent::Sent;
 use crate::site::Modules;
 use crate::straight;
 use crate::timers::Timers;
 use crate::watch::Watch;
+use crate::way::Way;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -355,46 +356,6 @@ pub(crate) fn switch(to: TaskId) {
     with(|run| run.way(to)).go();
 }
 
-/// From whom to whom to switch, or nowhere.
-#[derive(Clone, Copy, Debug)]
-#[must_use]
-pub struct Way {
-    from: *mut Fiber,
-    to: *const Fiber,
-}
-
-impl Way {
-    /// Nobody else goes on.
-    pub(crate) const NOWHERE: Way = Way { from: core::ptr::null_mut(), to: core::ptr::null() };
-
-    /// Whether anybody goes on.
-    pub(crate) fn leads_somewhere(self) -> bool {
-        !self.from.is_null()
-    }
-
-    /// Switches. Comes back when it is this task's turn, and what it was about to do has happened: whoever was sent a
-    /// signal has handled it before. All ways back are this one, so that a plan does not hang on which was taken.
-    #[inline(always)]
-    pub fn go(self) {
-        if !self.from.is_null() {
-            self.there_and_back();
-        }
-    }
-
-    /// The same, and says how what `me` was about to do has ended.
-    #[inline(always)]
-    pub(crate) fn ends(self, me: TaskId) -> Outcome {
-        self.there_and_back().unwrap_or_else(|| with_active(|run| run.engine.outcome(me)))
-    }
-
-    #[inline(always)]
-    fn there_and_back(self) -> Option<Outcome> {
-        // SAFETY: `from` runs, `to` is new or was switched away from; both are boxed.
-        unsafe { fiber::switch(self.from, self.to) };
-        with_active(|run| run.sent.interrupts()).then(sent::come_back)
-    }
-}
-
 /// Makes a task that calls `start(argument)`, and lets it run to its first operation.
 /// `told` gets its handle before that.
 pub fn spawn(
@@ -539,7 +500,7 @@ impl Run {
         let from = core::mem::replace(&mut self.running, to);
         self.engine.analysis_mut().shadow.moved();
         let [from, to] = [from, to].map(|task| &raw mut *self.threads[task.index()].fiber);
-        Way { from, to }
+        Way::new(from, to)
     }
 
     /// The running task waits, and whoever the engine says goes on. None if the run is over.
