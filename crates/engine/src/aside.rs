@@ -8,24 +8,38 @@ use raddle_model::{Analysis, Decision, Plain, Policy, SiteId, TaskId};
 
 impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::arrive_plain`], while [`Engine::has_few`] and if the run is none of a search. Says who goes on, or where it has
-    /// stopped; then [`Engine::go_on_after`] comes next.
+    /// stopped; then [`Engine::go_on_after`] comes next. Calls `picked` as [`Engine::toss`] does.
     #[inline(always)]
-    pub fn arrive_aside(&mut self, task: TaskId, plain: Plain) -> Result<TaskId, Halt> {
+    pub fn arrive_aside(
+        &mut self,
+        task: TaskId,
+        plain: Plain,
+        picked: impl FnMut(TaskId),
+    ) -> Result<TaskId, Halt> {
         debug_assert!(!self.search.is_active(), "raddle bug: a run of a search is not written down");
         self.quiet = 0;
         let enabled = self.announce_for_others(task, plain)?;
-        self.pick_among(enabled)
+        self.pick_among(enabled, picked)
     }
 
     /// The same for a task's last operation.
     #[inline]
-    pub fn exit_aside(&mut self, task: TaskId, site: SiteId) -> Result<TaskId, Halt> {
-        self.arrive_aside(task, self.exit_of(task, site))
+    pub fn exit_aside(
+        &mut self,
+        task: TaskId,
+        site: SiteId,
+        picked: impl FnMut(TaskId),
+    ) -> Result<TaskId, Halt> {
+        self.arrive_aside(task, self.exit_of(task, site), picked)
     }
 
     /// The one of these that the policy picks does what it was about to do; if it exits, another one, too.
     #[inline(always)]
-    pub(crate) fn pick_among(&mut self, mut enabled: u64) -> Result<TaskId, Halt> {
+    pub(crate) fn pick_among(
+        &mut self,
+        mut enabled: u64,
+        mut picked: impl FnMut(TaskId),
+    ) -> Result<TaskId, Halt> {
         self.end_spell();
         loop {
             let Some((task, given)) = self.policy.pick_at_once(enabled, &self.world) else {
@@ -36,6 +50,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             if enabled & (enabled - 1) != 0 {
                 self.decisions.push(Decision::Run(task));
             }
+            picked(task);
             match self.do_as_drawn(task, enabled, Inline::All)? {
                 Some(others) => enabled = others,
                 None => {

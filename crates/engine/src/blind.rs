@@ -67,7 +67,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::arrive_plain`], while [`Engine::is_blind`].
     #[inline(always)]
     pub fn arrive_blindly(&mut self, task: TaskId, plain: Plain) -> Next {
-        let tossed = self.toss::<false>(task, plain);
+        let tossed = self.toss::<false>(task, plain, |_| {});
         self.next_after(tossed)
     }
 
@@ -80,9 +80,16 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         }
     }
 
-    /// The same in two parts. Says who goes on, or where it has stopped; then [`Engine::go_on_after`] comes next.
+    /// The same in two parts. Says who goes on, or where it has stopped; then [`Engine::go_on_after`] comes next. Calls `drawn`
+    /// with each one that is drawn, before anything is done: the last of them goes on. What must be looked up to get
+    /// there can be on its way while the rest is done; a processor has mostly guessed wrong where that is, and waits for it.
     #[inline(always)]
-    pub fn toss<const COUNTED: bool>(&mut self, task: TaskId, plain: Plain) -> Result<TaskId, Halt> {
+    pub fn toss<const COUNTED: bool>(
+        &mut self,
+        task: TaskId,
+        plain: Plain,
+        drawn: impl FnMut(TaskId),
+    ) -> Result<TaskId, Halt> {
         // What is mostly nothing is looked at, and not written again.
         if self.quiet != 0 {
             self.quiet = 0;
@@ -93,7 +100,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         } else {
             self.world.announce_low(task, plain).ok_or(Halt::InVain(task))?
         };
-        self.toss_among::<COUNTED>(enabled, Inline::after(plain.touch))
+        self.toss_among::<COUNTED>(enabled, Inline::after(plain.touch), drawn)
     }
 
     /// A task says what it is about to do. Who can run then, unless nobody may be asked for yet.
@@ -115,8 +122,13 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// The same for a task's last operation, where decisions are only counted.
     #[inline(always)]
-    pub fn toss_at_exit(&mut self, task: TaskId, site: SiteId) -> Result<TaskId, Halt> {
-        self.toss::<true>(task, self.exit_of(task, site))
+    pub fn toss_at_exit(
+        &mut self,
+        task: TaskId,
+        site: SiteId,
+        drawn: impl FnMut(TaskId),
+    ) -> Result<TaskId, Halt> {
+        self.toss::<true>(task, self.exit_of(task, site), drawn)
     }
 
     /// As [`Engine::perform`], while [`Engine::is_blind`], where something is given back.
@@ -166,9 +178,13 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     }
 
     /// One of those who can run does what it was about to do; if it exits, another one, too.
-    ///
     #[inline(always)]
-    fn toss_among<const COUNTED: bool>(&mut self, mut enabled: u64, inline: Inline) -> Result<TaskId, Halt> {
+    fn toss_among<const COUNTED: bool>(
+        &mut self,
+        mut enabled: u64,
+        inline: Inline,
+        mut whom: impl FnMut(TaskId),
+    ) -> Result<TaskId, Halt> {
         loop {
             // Nothing is drawn or decided where there is nothing to choose.
             let alone = enabled & enabled.wrapping_sub(1) == 0;
@@ -193,6 +209,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
                     return Err(Halt::Undrawn);
                 }
             };
+            whom(task);
             match self.do_as_drawn(task, enabled, inline)? {
                 Some(others) => enabled = others,
                 None => return Ok(task),
@@ -315,16 +332,16 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         if enabled == 0 || !self.has_few() {
             Err(Halt::Nobody)
         } else if self.is_blind() {
-            self.toss_among::<false>(enabled, Inline::All)
+            self.toss_among::<false>(enabled, Inline::All, |_| {})
         } else {
-            self.pick_among(enabled)
+            self.pick_among(enabled, |_| {})
         }
     }
 
     /// As [`Engine::schedule_next`], where these can run.
     #[inline(always)]
     pub(crate) fn next_blindly(&mut self, enabled: u64) -> Next {
-        let tossed = self.toss_among::<false>(enabled, Inline::All);
+        let tossed = self.toss_among::<false>(enabled, Inline::All, |_| {});
         self.next_after(tossed)
     }
 }

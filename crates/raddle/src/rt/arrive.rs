@@ -371,8 +371,9 @@ impl Run {
                 return self.turn_with_eyes_open(plain.kind, plain.order, plain.object, plain.site);
             }
             // Whoever it is, oneself included, goes on the same way.
-            let tossed = self.engine.toss::<true>(me, plain);
-            return self.hand_over_blindly(tossed);
+            let (mut to, contexts) = (ptr::null_mut(), &self.contexts);
+            let tossed = self.engine.toss::<true>(me, plain, |task| to = contexts[task.index() % CONTEXTS]);
+            return self.hand_over_blindly(tossed, to);
         }
         if WAY == STAYING {
             return match self.engine.stay_at_once(me, plain) {
@@ -410,8 +411,12 @@ impl Run {
                 Err(false) => {}
             }
         }
-        match self.engine.arrive_aside(me, plain) {
-            Ok(task) => self.hand_over(Next::Run(task)),
+        let (mut to, contexts) = (ptr::null_mut(), &self.contexts);
+        match self.engine.arrive_aside(me, plain, |task| to = contexts[task.index() % CONTEXTS]) {
+            Ok(task) => {
+                self.running = task;
+                Way { from: self.contexts[me.index() % CONTEXTS], to }
+            }
             Err(halt) => self.hand_over_after(halt),
         }
     }
@@ -434,8 +439,10 @@ impl Run {
         if !self.engine.is_blind() {
             return self.exit();
         }
-        let tossed = self.engine.toss_at_exit(self.running, SiteId::UNKNOWN);
-        self.hand_over_blindly(tossed).to
+        let (mut to, contexts) = (ptr::null_mut(), &self.contexts);
+        let whom = |task: TaskId| to = contexts[task.index() % CONTEXTS];
+        let tossed = self.engine.toss_at_exit(self.running, SiteId::UNKNOWN, whom);
+        self.hand_over_blindly(tossed, to).to
     }
 
     fn exit_in_search(&mut self) -> *const Context {
@@ -449,8 +456,13 @@ impl Run {
         if !self.engine.has_few() {
             return self.exit();
         }
-        match self.engine.exit_aside(self.running, SiteId::UNKNOWN) {
-            Ok(task) => self.go(task),
+        let (mut to, contexts) = (ptr::null_mut(), &self.contexts);
+        let picked = |task: TaskId| to = contexts[task.index() % CONTEXTS];
+        match self.engine.exit_aside(self.running, SiteId::UNKNOWN, picked) {
+            Ok(task) => {
+                self.running = task;
+                to
+            }
             Err(halt) => self.hand_over_after(halt).to,
         }
     }
@@ -522,11 +534,12 @@ impl Run {
         Way { from: self.here(), to: self.go_on(next) }
     }
 
-    /// The same on the blind way, on which there are few tasks, or the rest of a toss that was not all.
+    /// The same on the blind way, on which there are few tasks, or the rest of a toss that was not all. `to` is where whoever was
+    /// drawn last stands.
     // Who goes on is read again, as is who did: to keep them would take registers all along. For the same reason each of the
     // seldom cases is by itself.
     #[inline(always)]
-    fn hand_over_blindly(&mut self, tossed: Result<TaskId, Halt>) -> Way {
+    fn hand_over_blindly(&mut self, tossed: Result<TaskId, Halt>, to: *mut Context) -> Way {
         match tossed {
             Ok(_) => {
                 let task = self.engine.last_drawn();
@@ -535,8 +548,7 @@ impl Run {
                     me.index() < CONTEXTS && task.index() < CONTEXTS,
                     "raddle bug: so many are not few"
                 );
-                let [from, to] = [me, task].map(|task| self.contexts[task.index() % CONTEXTS]);
-                Way { from, to }
+                Way { from: self.contexts[me.index() % CONTEXTS], to }
             }
             Err(Halt::Undrawn) => self.hand_over_undrawn(),
             Err(Halt::Drawn(_)) => self.hand_over_drawn(),

@@ -39,8 +39,8 @@ impl Rt {
     /// `from` is the stack that this is called on, and whoever has `to` waits in a switch or has not begun.
     #[inline(always)]
     pub(super) unsafe fn switch(self, from: *mut Context, to: *const Context) -> bool {
-        let from =
-            if self.with(|run| run.panic_count.is_some()) { self.take_panics_along(from) } else { from };
+        let panics = self.with(|run| run.panic_count.is_some());
+        let (from, to) = if panics { self.take_panics_along(from, to) } else { (from, to) };
         // SAFETY: as promised by the caller.
         unsafe { switch(from, to) };
         let eventful = self.with(|run| run.eventful);
@@ -54,7 +54,7 @@ impl Rt {
     // Gives back what it gets, so that it is called with nothing to be kept.
     #[cold]
     #[inline(never)]
-    fn take_panics_along(self, stack: *mut Context) -> *mut Context {
+    fn take_panics_along(self, stack: *mut Context, to: *const Context) -> (*mut Context, *const Context) {
         self.with(|run| {
             run.eventful = true;
             let panics = run.panic_count.set_aside();
@@ -63,7 +63,7 @@ impl Rt {
             let fiber = fibers.find(|fiber| ptr::eq(&raw const fiber.context, stack));
             fiber.expect("raddle bug: a task without a stack was left").panics = panics;
         });
-        stack
+        (stack, to)
     }
 
     /// The running task has come back, in a run in which something may have happened to it or to all.
