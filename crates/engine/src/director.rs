@@ -39,8 +39,22 @@ const QUIET_MAX: u32 = 10_000;
 
 /// One run. It is used for many runs in a row, so that nothing is allocated in the steady state.
 #[derive(Debug)]
+// What every step asks for comes first: the nearer it is to the beginning, the shorter are the instructions.
+#[repr(C)]
 pub struct Engine<P, A> {
+    pub(crate) steps: u64,
+    pub(crate) blind_until: u64,
+    // The same while there are few tasks, and for the blind way.
+    pub(crate) few_until: u64,
+    // The number of steps up to which the quick way may be taken, 0 while it may not. See `quick`.
+    pub(crate) calm_until: u64,
+    // Operations since the last scheduling point.
+    pub(crate) quiet: u32,
+    pub(crate) current: Current,
     pub(crate) world: World,
+    // The points at which the policy need not be asked. See `stay`.
+    pub(crate) spell: Spell,
+    pub(crate) decisions: Decisions,
     pub(crate) policy: P,
     pub(crate) analysis: A,
     pub(crate) points: PointSet,
@@ -48,26 +62,14 @@ pub struct Engine<P, A> {
     pub(crate) time_mode: TimeMode,
     pub(crate) spin: Spin,
     pub(crate) check: Check,
-    pub(crate) decisions: Decisions,
     // invariant: empty between calls of `schedule`; kept for its memory.
     pub(crate) pickable: TaskSet,
-    pub(crate) current: Current,
-    pub(crate) steps: u64,
     pub(crate) steps_max: u64,
     pub(crate) verdict: Option<Verdict>,
     pub(crate) saw_try: bool,
     // Whether the front end is asked before it is called a deadlock that nobody can run, and whether it is now.
     pub(crate) asks_outside: bool,
     pub(crate) idle: bool,
-    // Operations since the last scheduling point.
-    pub(crate) quiet: u32,
-    // The points at which the policy need not be asked. See `stay`.
-    pub(crate) spell: Spell,
-    // The number of steps up to which the quick way may be taken, 0 while it may not. See `quick`.
-    pub(crate) calm_until: u64,
-    // The same while there are few tasks, and for the blind way.
-    pub(crate) few_until: u64,
-    pub(crate) blind_until: u64,
     // Whether the last run has finished, was none of a search, and nothing unusual was going on then.
     pub(crate) ended_calmly: bool,
     // Whether the plan is to repeat a whole run.

@@ -123,7 +123,9 @@ impl Task {
 }
 
 /// All objects and tasks of a run.
+// In this order, as for the engine: what every step asks for comes first.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct World {
     tasks: Vec<Task>,
     objects: Vec<Object>,

@@ -47,27 +47,33 @@ use watch::Watch;
 pub(crate) const CONTEXTS: usize = 64;
 
 /// The state of one carrier: used for one run after the other.
+// What every operation asks for comes first: the nearer it is to the beginning, the shorter are the instructions.
+#[repr(C)]
 pub(crate) struct Run {
-    pub(crate) engine: Engine<Planned, Watch>,
-    /// Boxed: a fiber that runs must stay where it is while others are made.
-    #[expect(clippy::vec_box, reason = "their addresses are held across switches")]
-    pub(crate) fibers: Vec<Box<Fiber>>,
-    /// Where the stacks of the first of them stand. invariant: nowhere, if there is no such fiber.
-    pub(crate) contexts: [*mut Context; CONTEXTS],
     pub(crate) running: TaskId,
-    /// The carrier's own stack.
-    pub(crate) root: Context,
-    /// The maker of the running task, if that has just been made: its first operation is announced,
-    /// and its maker goes on.
-    pub(crate) maker: Option<TaskId>,
     /// The run is over: operations do nothing any more.
     pub(crate) ending: bool,
     /// Who comes back from a switch has to look what has happened: the run is over, or a task was left while it unwound.
     pub(crate) eventful: bool,
     /// Operations take a way of their own: the run is over, or wants to know who calls them.
     pub(crate) unusual: bool,
+    /// The same as it stands in objects.
+    pub(crate) stamp: u64,
     /// What plain operations call. invariant: `Calls::FIRST` if `maker` is somebody or `unusual`, else `usual_calls`.
     pub(crate) calls: &'static Calls,
+    /// The panics of the running task, as std counts them.
+    pub(crate) panic_count: PanicCount,
+    pub(crate) engine: Engine<Planned, Watch>,
+    /// Boxed: a fiber that runs must stay where it is while others are made.
+    #[expect(clippy::vec_box, reason = "their addresses are held across switches")]
+    pub(crate) fibers: Vec<Box<Fiber>>,
+    /// Where the stacks of the first of them stand. invariant: nowhere, if there is no such fiber.
+    pub(crate) contexts: [*mut Context; CONTEXTS],
+    /// The carrier's own stack.
+    pub(crate) root: Context,
+    /// The maker of the running task, if that has just been made: its first operation is announced,
+    /// and its maker goes on.
+    pub(crate) maker: Option<TaskId>,
     /// What they call where nothing is special.
     pub(crate) usual_calls: &'static Calls,
     /// The carrier cannot be used again.
@@ -77,8 +83,6 @@ pub(crate) struct Run {
     /// A run of this carrier has used an object that outlives it.
     pub(crate) shared: bool,
     pub(crate) mark: Mark,
-    /// The same as it stands in objects.
-    pub(crate) stamp: u64,
     /// The same as it stands in guards of sections that are led.
     pub(crate) led_mark: u64,
     /// The task that was running can neither go on nor unwind, and must be abandoned.
@@ -100,8 +104,6 @@ pub(crate) struct Run {
     /// Runs that were led by the one before them, and that nobody was told of.
     pub(crate) led: u64,
     pub(crate) heart: Arc<Heart>,
-    /// The panics of the running task, as std counts them.
-    pub(crate) panic_count: PanicCount,
     /// Statics that the run has used.
     pub(crate) statics: statics::Statics,
 }
