@@ -192,7 +192,8 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             let drawn = match inline {
                 Inline::Write => self.policy.draw_again(enabled),
                 _ if alone => None,
-                _ => self.policy.draw_at_once(enabled),
+                // Whoever ends changes who can run, and whoever writes after that does not.
+                _ => self.policy.draw_at_once(enabled, inline == Inline::All),
             };
             let task = match drawn {
                 Some(task) if COUNTED => {

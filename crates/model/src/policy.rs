@@ -170,13 +170,15 @@ pub trait Policy {
         TaskId(enabled.trailing_zeros())
     }
 
-    /// The same where there are several, if that takes no time; otherwise nothing has happened.
+    /// The same where there are several, if that takes no time; otherwise nothing has happened. `again`: they will most likely be
+    /// those of the next draw, too.
     #[inline]
-    fn draw_at_once(&mut self, enabled: u64) -> Option<TaskId> {
+    fn draw_at_once(&mut self, enabled: u64, again: bool) -> Option<TaskId> {
+        let _ = again;
         Some(self.draw(enabled))
     }
 
-    /// The same if these are those of an earlier [`Policy::draw`].
+    /// The same if these are those of an earlier draw.
     #[inline]
     fn draw_again(&mut self, enabled: u64) -> Option<TaskId> {
         let _ = enabled;
@@ -254,8 +256,8 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     fn draw(&mut self, enabled: u64) -> TaskId {
         (**self).draw(enabled)
     }
-    fn draw_at_once(&mut self, enabled: u64) -> Option<TaskId> {
-        (**self).draw_at_once(enabled)
+    fn draw_at_once(&mut self, enabled: u64, again: bool) -> Option<TaskId> {
+        (**self).draw_at_once(enabled, again)
     }
     fn draw_again(&mut self, enabled: u64) -> Option<TaskId> {
         (**self).draw_again(enabled)

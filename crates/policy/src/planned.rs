@@ -238,9 +238,9 @@ impl Policy for Planned {
     }
 
     #[inline(always)]
-    fn draw_at_once(&mut self, enabled: u64) -> Option<TaskId> {
+    fn draw_at_once(&mut self, enabled: u64, again: bool) -> Option<TaskId> {
         debug_assert!(self.is_blind(), "raddle bug: a policy that looks is asked blindly");
-        self.random.draw_at_once(enabled)
+        self.random.draw_at_once(enabled, again)
     }
 
     #[inline(always)]

@@ -46,7 +46,11 @@ impl<D: Dice> Policy for Random<D> {
     }
 
     #[inline(always)]
-    fn draw_at_once(&mut self, enabled: u64) -> Option<TaskId> {
+    fn draw_at_once(&mut self, enabled: u64, again: bool) -> Option<TaskId> {
+        if again {
+            self.ballot.put(enabled);
+            return self.draw_again(enabled);
+        }
         TaskSet::draw_low_at_once(enabled, &mut self.dice)
     }
 
