@@ -69,6 +69,15 @@ impl Thread {
         Thread(Inner::Inside(owned, name))
     }
 
+    /// The task, if it is one.
+    #[inline]
+    pub(super) fn owned(&self) -> Option<Owned> {
+        match &self.0 {
+            Inner::Outside(_) => None,
+            Inner::Inside(owned, _) => Some(*owned),
+        }
+    }
+
     /// Gives the thread its token, as [`std::thread::Thread::unpark`].
     ///
     /// Nothing happens if the thread's run is over, as with a thread of std's that has ended.

@@ -3,17 +3,21 @@
 //! It has two owners from the beginning and never more, so it needs less than an `Arc`: one flag, and one
 //! indivisible step in its whole life.
 
+use super::handle::{Owned, Thread};
 use crate::rt::{self, Rt};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::UnsafeCell;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Result;
 
 struct Place<T> {
     /// Whether both owners are there.
     shared: AtomicBool,
+    /// Whose place it is: so a handle is one word, and travels in a register.
+    thread: Thread,
     result: UnsafeCell<Option<Result<T>>>,
 }
 
@@ -25,7 +29,7 @@ pub(crate) struct Room(NonNull<u8>);
 unsafe impl Send for Room {}
 
 impl Room {
-    const LAYOUT: Layout = Layout::new::<[u128; 4]>();
+    const LAYOUT: Layout = Layout::new::<[u128; 6]>();
 
     fn is_for<T>() -> bool {
         size_of::<Place<T>>() <= Room::LAYOUT.size() && align_of::<Place<T>>() <= Room::LAYOUT.align()
@@ -56,23 +60,32 @@ unsafe impl<T: Send> Send for Packet<T> {}
 unsafe impl<T: Send> Sync for Packet<T> {}
 
 impl<T> Packet<T> {
-    /// An empty place, for the task and for whoever may join it.
+    /// An empty place, for this task and for whoever may join it.
     #[inline]
-    pub(super) fn pair(rt: Option<Rt>) -> (Packet<T>, Packet<T>) {
+    pub(super) fn pair(rt: Option<Rt>, owned: Owned, name: Option<Arc<str>>) -> (Packet<T>, Packet<T>) {
+        let thread = || Thread::inside(owned, name);
         let place = if Room::is_for::<T>() {
             let room = rt.and_then(|rt| rt.with(|run| run.rooms.pop())).unwrap_or_else(Room::new);
             let at = ManuallyDrop::new(room).0.cast::<Place<T>>();
             // SAFETY: it is big enough, and nobody else has it. What is made is made where it stays.
             unsafe {
                 (&raw mut (*at.as_ptr()).shared).write(AtomicBool::new(true));
+                (&raw mut (*at.as_ptr()).thread).write(thread());
                 (&raw mut (*at.as_ptr()).result).write(UnsafeCell::new(None));
             }
             at
         } else {
-            let place = Place { shared: AtomicBool::new(true), result: UnsafeCell::new(None) };
+            let place = Place { shared: AtomicBool::new(true), thread: thread(), result: UnsafeCell::new(None) };
             NonNull::from(Box::leak(Box::new(place)))
         };
         (Packet(place), Packet(place))
+    }
+
+    /// Whose place it is.
+    #[inline]
+    pub(super) fn thread(&self) -> &Thread {
+        // SAFETY: the place is there while an owner is, and nobody writes this after it was made.
+        unsafe { &(*self.0.as_ptr()).thread }
     }
 
     /// Writes the result.
@@ -120,14 +133,20 @@ impl<T> Drop for Packet<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::Packet;
+    use super::{Owned, Packet};
+    use crate::rt::slot::Mark;
+    use raddle_model::TaskId;
     use std::sync::Arc;
+
+    fn pair<T>() -> (Packet<T>, Packet<T>) {
+        Packet::pair(None, Owned { mark: Mark(0), task: TaskId::MAIN }, Some(Arc::from("somebody")))
+    }
 
     #[test]
     fn what_is_left_is_dropped_once_whoever_goes_last() {
         for joiner_first in [false, true] {
             let value = Arc::new(());
-            let (task, joiner) = Packet::pair(None);
+            let (task, joiner) = pair();
             // SAFETY: one thread.
             unsafe { task.put(Ok(value.clone())) };
             let (first, last) = if joiner_first { (joiner, task) } else { (task, joiner) };
@@ -141,7 +160,7 @@ mod tests {
     #[test]
     fn what_is_too_big_for_a_room_is_dropped_once() {
         let value = Arc::new(());
-        let (task, joiner) = Packet::pair(None);
+        let (task, joiner) = pair();
         // SAFETY: one thread.
         unsafe { task.put(Ok(([0_u64; 32], value.clone()))) };
         drop(task);
@@ -154,7 +173,7 @@ mod tests {
     fn two_threads_may_let_go_at_once() {
         for _ in 0..1_000 {
             let value = Arc::new(());
-            let (task, joiner) = Packet::pair(None);
+            let (task, joiner) = pair();
             // SAFETY: the other thread only drops.
             unsafe { task.put(Ok(value.clone())) };
             let other = std::thread::spawn(move || drop(joiner));
@@ -167,7 +186,7 @@ mod tests {
     #[test]
     fn what_was_taken_is_not_dropped_again() {
         let value = Arc::new(());
-        let (task, joiner) = Packet::pair(None);
+        let (task, joiner) = pair();
         // SAFETY: one thread.
         let taken = unsafe {
             task.put(Ok(value.clone()));

@@ -166,7 +166,7 @@ impl Builder {
                 let real = real.get().expect("raddle bug: a scope was seen before it was open");
                 let handle = self.real().spawn_scoped(real, f)?;
                 let thread = Thread::outside(handle.thread().clone());
-                return Ok(ScopedJoinHandle { inner: Inner::Outside(handle), thread });
+                return Ok(ScopedJoinHandle(Inner::Outside(handle, thread)));
             }
             Realm::Inside(children) => children.clone(),
         };
@@ -183,14 +183,13 @@ impl Builder {
         // SAFETY: what `f` and its result borrow lives for `'scope`, and the scope is not left before
         // this task is gone: see the head of this file.
         let awaited = unsafe { Awaited::spawn(rt, self.checked_name(), site, f, done) };
-        let task = awaited.owned.task;
+        let task = awaited.owned().task;
         {
             let mut list = children.lock();
             list[index].task = task;
             list[index].taken = false;
         }
-        let thread = Thread::of(rt, task);
-        Ok(ScopedJoinHandle { inner: Inner::Inside { awaited, children, index }, thread })
+        Ok(ScopedJoinHandle(Inner::Inside { awaited, children, index }))
     }
 }
 
@@ -201,13 +200,10 @@ impl fmt::Debug for Scope<'_, '_> {
 }
 
 /// Waits for a thread of a scope, as [`std::thread::ScopedJoinHandle`].
-pub struct ScopedJoinHandle<'scope, T> {
-    inner: Inner<'scope, T>,
-    thread: Thread,
-}
+pub struct ScopedJoinHandle<'scope, T>(Inner<'scope, T>);
 
 enum Inner<'scope, T> {
-    Outside(std::thread::ScopedJoinHandle<'scope, T>),
+    Outside(std::thread::ScopedJoinHandle<'scope, T>, Thread),
     Inside { awaited: Awaited<T>, children: Arc<Children>, index: usize },
 }
 
@@ -224,8 +220,8 @@ impl<T> ScopedJoinHandle<'_, T> {
     #[track_caller]
     pub fn join(self) -> Result<T> {
         let site = here!();
-        match self.inner {
-            Inner::Outside(handle) => handle.join(),
+        match self.0 {
+            Inner::Outside(handle, _) => handle.join(),
             Inner::Inside { awaited, children, index } => {
                 let result = awaited.join(site);
                 children.lock()[index].taken = true;
@@ -237,15 +233,18 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// See [`std::thread::ScopedJoinHandle::is_finished`].
     #[track_caller]
     pub fn is_finished(&self) -> bool {
-        match &self.inner {
-            Inner::Outside(handle) => handle.is_finished(),
+        match &self.0 {
+            Inner::Outside(handle, _) => handle.is_finished(),
             Inner::Inside { awaited, .. } => awaited.is_finished(here!()),
         }
     }
 
     /// See [`std::thread::ScopedJoinHandle::thread`].
     pub fn thread(&self) -> &Thread {
-        &self.thread
+        match &self.0 {
+            Inner::Outside(_, thread) => thread,
+            Inner::Inside { awaited, .. } => awaited.thread(),
+        }
     }
 }
 

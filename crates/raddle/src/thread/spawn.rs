@@ -10,10 +10,7 @@ use std::sync::Arc;
 use std::thread::Result;
 
 /// A task whose result somebody may ask for.
-pub(super) struct Awaited<T> {
-    pub(super) owned: Owned,
-    packet: Packet<T>,
-}
+pub(super) struct Awaited<T>(Packet<T>);
 
 impl<T> Awaited<T> {
     /// Makes a task. `done` is told, on that task and after everything of `f`, whether it panicked.
@@ -28,7 +25,9 @@ impl<T> Awaited<T> {
         done: impl FnOnce(bool),
     ) -> Awaited<T> {
         let place = rt.prepare(site);
-        let (result, packet) = Packet::pair(Some(rt));
+        let owned = Owned { mark: rt.mark(), task: place.0 };
+        // The name is asked for in two places.
+        let (result, packet) = Packet::pair(Some(rt), owned, name.clone());
         let body = move || {
             let value = panics::catch(f);
             let panicked = value.is_err();
@@ -52,24 +51,37 @@ impl<T> Awaited<T> {
         };
         // SAFETY: passed on to the caller.
         unsafe { rt.start(place, name, site, body) };
-        Awaited { owned: Owned { mark: rt.mark(), task: place.0 }, packet }
+        Awaited(packet)
+    }
+
+    /// Whom somebody may ask for.
+    #[inline]
+    pub(super) fn thread(&self) -> &Thread {
+        self.0.thread()
+    }
+
+    #[inline]
+    pub(super) fn owned(&self) -> Owned {
+        self.thread().owned().expect("raddle bug: a task of a run is a thread outside of it")
     }
 
     /// Waits for the task.
     #[inline]
     pub(super) fn join(self, site: SiteId) -> Result<T> {
-        let rt = self.owned.run_to("join");
-        let outcome = rt.arrive(Op::new(Kind::Join, self.owned.object(rt), site));
+        let owned = self.owned();
+        let rt = owned.run_to("join");
+        let outcome = rt.arrive(Op::new(Kind::Join, owned.object(rt), site));
         assert_eq!(outcome, Outcome::Done, "raddle bug: a join ended before its task");
-        mark_joined(rt, self.owned.task);
+        mark_joined(rt, owned.task);
         // SAFETY: the task has exited, and its handle is ours.
-        let result = unsafe { self.packet.take() };
+        let result = unsafe { self.0.take() };
         result.expect("raddle bug: a task exited without a result")
     }
 
     pub(super) fn is_finished(&self, site: SiteId) -> bool {
-        let rt = self.owned.run_to("ask about");
-        rt.arrive(Op::new(Kind::Finished, self.owned.object(rt), site)) == Outcome::Value(1)
+        let owned = self.owned();
+        let rt = owned.run_to("ask about");
+        rt.arrive(Op::new(Kind::Finished, owned.object(rt), site)) == Outcome::Value(1)
     }
 }
 
@@ -79,13 +91,13 @@ pub(crate) fn mark_joined(rt: Rt, task: TaskId) {
 }
 
 /// Waits for a thread, as [`std::thread::JoinHandle`].
-pub struct JoinHandle<T> {
-    inner: Inner<T>,
-    thread: Thread,
-}
+///
+/// Two words, so that it travels in registers: a larger one would be copied through memory, piece by
+/// piece, and a processor waits for such copies.
+pub struct JoinHandle<T>(Inner<T>);
 
 enum Inner<T> {
-    Outside(std::thread::JoinHandle<T>),
+    Outside(Box<(std::thread::JoinHandle<T>, Thread)>),
     Inside(Awaited<T>),
 }
 
@@ -168,14 +180,13 @@ impl Builder {
                 // SAFETY: passed on to the caller.
                 let handle = unsafe { self.real().spawn_unchecked(f) }?;
                 let thread = Thread::outside(handle.thread().clone());
-                Ok(JoinHandle { inner: Inner::Outside(handle), thread })
+                Ok(JoinHandle(Inner::Outside(Box::new((handle, thread)))))
             }
             Some(rt) => {
                 let name = self.checked_name();
                 // SAFETY: passed on to the caller.
-                let awaited = unsafe { Awaited::spawn(rt, name.clone(), site, f, |_| {}) };
-                let thread = Thread::inside(awaited.owned, name);
-                Ok(JoinHandle { inner: Inner::Inside(awaited), thread })
+                let awaited = unsafe { Awaited::spawn(rt, name, site, f, |_| {}) };
+                Ok(JoinHandle(Inner::Inside(awaited)))
             }
         }
     }
@@ -210,8 +221,8 @@ impl<T> JoinHandle<T> {
     #[track_caller]
     pub fn join(self) -> Result<T> {
         let site = here!();
-        match self.inner {
-            Inner::Outside(handle) => handle.join(),
+        match self.0 {
+            Inner::Outside(outside) => outside.0.join(),
             Inner::Inside(awaited) => awaited.join(site),
         }
     }
@@ -219,22 +230,25 @@ impl<T> JoinHandle<T> {
     /// See [`std::thread::JoinHandle::is_finished`].
     #[track_caller]
     pub fn is_finished(&self) -> bool {
-        match &self.inner {
-            Inner::Outside(handle) => handle.is_finished(),
+        match &self.0 {
+            Inner::Outside(outside) => outside.0.is_finished(),
             Inner::Inside(awaited) => awaited.is_finished(here!()),
         }
     }
 
     /// See [`std::thread::JoinHandle::thread`].
     pub fn thread(&self) -> &Thread {
-        &self.thread
+        match &self.0 {
+            Inner::Outside(outside) => &outside.1,
+            Inner::Inside(awaited) => awaited.thread(),
+        }
     }
 
     /// The task, inside a run.
     pub(crate) fn owned(&self) -> Option<Owned> {
-        match &self.inner {
+        match &self.0 {
             Inner::Outside(_) => None,
-            Inner::Inside(awaited) => Some(awaited.owned),
+            Inner::Inside(awaited) => Some(awaited.owned()),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use corosensei::stack::{DefaultStack, Stack};
 use std::arch::{asm, naked_asm};
+use std::mem::MaybeUninit;
 
 /// A stack that can be gone on with: where it stands.
 #[derive(Default)]
@@ -118,10 +119,39 @@ unsafe extern "sysv64" fn start() {
     )
 }
 
+/// Reads what was written word by word just before in the same way: to read two words at once that were written one by one
+/// is something that a processor waits for.
+///
+/// # Safety
+/// As for [`std::ptr::read`].
+#[inline(always)]
+unsafe fn read_by_words<T>(from: *const T) -> T {
+    let mut to = MaybeUninit::<T>::uninit();
+    let words = size_of::<T>() / size_of::<usize>();
+    // SAFETY: the words are within both, which are aligned as they need to be; whatever they hold, nobody looks at it.
+    unsafe {
+        if align_of::<T>() < align_of::<usize>() || size_of::<T>() % size_of::<usize>() != 0 {
+            return from.read();
+        }
+        let (from, to) = (from.cast::<MaybeUninit<usize>>(), to.as_mut_ptr().cast::<MaybeUninit<usize>>());
+        for word in 0..words.min(WORDS_MAX) {
+            to.add(word).write(from.add(word).read_volatile());
+        }
+        for word in WORDS_MAX..words {
+            to.add(word).write(from.add(word).read());
+        }
+    }
+    // SAFETY: all of it was written, as it was in a value that the caller gives up.
+    unsafe { to.assume_init() }
+}
+
+/// What a program's closure takes along is seldom more.
+const WORDS_MAX: usize = 16;
+
 // It does not return, and does not say so: what never returns is taken for seldom, and then the body would be a call, too.
 unsafe extern "sysv64" fn run_body<F: FnOnce() -> *const Context>(body: *mut F) {
     // SAFETY: `begin` has put it there, and it is called once.
-    let to = unsafe { body.read() }();
+    let to = unsafe { read_by_words(body) }();
     // SAFETY: nothing is left on this stack, and the body says where to go on. It does not come back.
     unsafe { asm!("mov rsp, [rsi]", "jmp [rsi + 8]", in("rsi") to) }
 }
