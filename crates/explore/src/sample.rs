@@ -22,7 +22,8 @@ use raddle_policy::{Strategy, weights};
 /// Most runs in a batch.
 pub const BATCH_MAX: u64 = 4096;
 
-/// The same for strategies that learn nothing from batches: each costs the target something.
+/// The same for strategies that learn nothing between batches, or only how long runs are, which takes few recorded runs: each
+/// batch costs the target something.
 const LONG_BATCH_MAX: u64 = 1 << 16;
 
 /// `coverage` records every run until so many in a row have covered nothing new.
@@ -104,7 +105,8 @@ impl Explorer for Sample {
         } else {
             self.probe = true;
             // 1, 1, 2, 4, …
-            let most = if self.probes() { BATCH_MAX } else { LONG_BATCH_MAX };
+            let goes_by_runs = matches!(self.strategy, Strategy::Walks | Strategy::Coverage);
+            let most = if goes_by_runs { BATCH_MAX } else { LONG_BATCH_MAX };
             self.size = if self.next == 0 { 1 } else { (self.size * 2).min(most) };
         }
         Some(Batch::Sample { plan, runs })
