@@ -253,6 +253,36 @@ impl<R: Recipe> Analysis for Hashing<R> {
         }
     }
 
+    fn again(&mut self, first: PlainEvent, gives: Option<Plain>, times: u32, world: &World) {
+        let PlainEvent { task, plain, .. } = first;
+        if !R::SHORT {
+            let mut event = first;
+            for _ in 0..times {
+                for plain in core::iter::once(plain).chain(gives) {
+                    self.any(&PlainEvent { plain, ..event }.event(), world);
+                    event.index += 1;
+                }
+            }
+            return;
+        }
+        // The same with everything in registers: each is a write, so that all of them are one chain.
+        let mut before = self.groups(plain.object).before(false);
+        let (mut chain, mut total) = (*self.tasks.of(task), self.total);
+        let mut add = |label: u64| {
+            chain = chain.chain(label, before);
+            before = chain;
+            total = total.plus(chain);
+        };
+        for _ in 0..times {
+            add((plain.kind as u64) << 56);
+            if let Some(gives) = gives {
+                add((gives.kind as u64) << 56);
+            }
+        }
+        (*self.tasks.of(task), self.total) = (chain, total);
+        self.objects[plain.object.index()].add(false, before);
+    }
+
     /// All but the first access to an object.
     #[inline(always)]
     fn plain_at_once(&mut self, event: PlainEvent, _: &World) -> bool {

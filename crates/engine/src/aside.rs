@@ -17,6 +17,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         picked: impl FnMut(TaskId),
     ) -> Result<TaskId, Halt> {
         debug_assert!(!self.search.is_active(), "raddle bug: a run of a search is not written down");
+        self.catch_up();
         self.quiet = 0;
         let enabled = self.announce_for_others(task, plain)?;
         self.pick_among(enabled, picked)

@@ -28,6 +28,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.repeats = plan.tail == Tail::None;
         self.fingerprint = plan.prefix.fingerprint;
         self.search.begin(&plan.tail, &mut self.world);
+        self.again.begin();
         self.rote.begin(plan, self.analysis.can_keep(), &mut self.script);
         self.look_around();
     }
@@ -40,6 +41,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         }
         self.ended_calmly = false;
         self.world.begin_again();
+        self.again.begin();
         self.analysis.begin();
         self.spin.used = false;
         self.decisions.begin();

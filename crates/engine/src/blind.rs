@@ -90,6 +90,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         plain: Plain,
         drawn: impl FnMut(TaskId),
     ) -> Result<TaskId, Halt> {
+        debug_assert!(self.is_up_to_date(), "raddle bug: what is drawn blindly was foreseen");
         // What is mostly nothing is looked at, and not written again.
         if self.quiet != 0 {
             self.quiet = 0;
@@ -164,6 +165,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     pub fn give(&mut self, task: TaskId, plain: Plain) -> Result<(), bool> {
         debug_assert!(plain.touch == Touch::Give && plain.order == Order::SeqCst);
         debug_assert!(!self.search.is_active(), "raddle bug: a run of a search is not written down");
+        self.catch_up();
         let event = self.world.perform_low(task, plain).ok_or(false)?;
         self.quiet += 1;
         self.steps += 1;

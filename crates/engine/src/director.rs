@@ -5,6 +5,7 @@
 //! task run up to its next operation. A task that has just been made runs to its first operation
 //! before anybody else goes on ([`Engine::announce`]), so that the policy never decides blind.
 
+use crate::again::Again;
 use crate::check::Check;
 use crate::current::Current;
 use crate::deadlock;
@@ -54,6 +55,8 @@ pub struct Engine<P, A> {
     pub(crate) world: World,
     // The points at which the policy need not be asked. See `stay`.
     pub(crate) spell: Spell,
+    // What the current task may do without anybody hearing of it. See `again`.
+    pub(crate) again: Again,
     pub(crate) decisions: Decisions,
     pub(crate) policy: P,
     pub(crate) analysis: A,
@@ -107,6 +110,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
             idle: false,
             quiet: 0,
             spell: Spell::default(),
+            again: Again::default(),
             calm_until: 0,
             few_until: 0,
             blind_until: 0,
@@ -127,6 +131,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// The state of objects and tasks.
     #[inline]
     pub fn world(&self) -> &World {
+        debug_assert!(self.is_up_to_date(), "raddle bug: the state is asked for, and lags behind");
         &self.world
     }
 
@@ -139,23 +144,33 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// The policy, to be replaced or restarted between runs.
     pub fn policy_mut(&mut self) -> &mut P {
+        self.catch_up();
         self.end_spell();
         &mut self.policy
     }
 
     /// The analyses.
     pub fn analysis(&self) -> &A {
+        debug_assert!(self.is_up_to_date(), "raddle bug: the analyses are asked for, and lag behind");
         &self.analysis
     }
 
     /// The analyses, to be set up between runs.
     pub fn analysis_mut(&mut self) -> &mut A {
+        self.catch_up();
+        &mut self.analysis
+    }
+
+    /// The same for what has no place among the events, and is said while they may lag behind.
+    #[inline]
+    pub fn analysis_meanwhile(&mut self) -> &mut A {
         &mut self.analysis
     }
 
     /// Shows the analyses something that is no event: plain accesses at full volume. They see the state, too.
     #[inline]
     pub fn observe<R>(&mut self, look: impl FnOnce(&mut A, &World) -> R) -> R {
+        self.catch_up();
         look(&mut self.analysis, &self.world)
     }
 
@@ -166,6 +181,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// Number of events so far.
     pub fn steps(&self) -> u64 {
+        debug_assert!(self.is_up_to_date(), "raddle bug: steps are asked for, and some are missing");
         self.steps
     }
 
@@ -177,11 +193,13 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// How a task's last operation ended.
     #[inline]
     pub fn outcome(&self, task: TaskId) -> Outcome {
+        debug_assert!(self.is_up_to_date(), "raddle bug: an outcome is asked for, and lags behind");
         self.world.task(task).outcome
     }
 
     /// How many decisions there were so far.
     pub fn decisions(&self) -> usize {
+        debug_assert!(self.is_up_to_date(), "raddle bug: decisions are asked for, and some are missing");
         self.decisions.len() + self.spell.decisions() as usize
     }
 
@@ -202,6 +220,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// The schedule of the run so far, without its fingerprint.
     pub fn schedule(&self) -> Schedule {
+        debug_assert!(self.is_up_to_date(), "raddle bug: a schedule is asked for, and lags behind");
         Schedule { decisions: self.decisions.list().to_vec(), checks: self.check.entries(), fingerprint: 0 }
     }
 
@@ -255,6 +274,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     #[inline(never)]
     pub(crate) fn announce_with_care(&mut self, task: TaskId, op: Op) {
+        self.catch_up();
         self.announce_by_rote(task, op.plain());
         if !self.is_led() {
             self.announce_truly(task, op);
@@ -273,6 +293,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// Tasks do something whose order matters and that is no operation.
     pub fn hide(&mut self, what: Hidden) {
+        self.catch_up();
         self.search.hidden.add(what);
     }
 
@@ -311,6 +332,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     #[inline(never)]
     pub(crate) fn arrive_with_care(&mut self, task: TaskId, op: Op) -> Next {
+        self.catch_up();
         if self.has_strayed() {
             return Next::Over;
         }
@@ -346,6 +368,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     #[inline(never)]
     pub(crate) fn spawn_with_care(&mut self, parent: TaskId, site: SiteId) -> TaskId {
+        self.catch_up();
         if self.is_led() {
             return self.spawn_by_rote(parent, site);
         }
@@ -373,6 +396,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
 
     /// The task's last store or read-modify-write left the value as it was.
     pub fn unchanged(&mut self, object: ObjectId) {
+        self.catch_up();
         if self.unchanged_by_rote(object) {
             return;
         }
@@ -446,6 +470,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// Lets the policy pick until a task has something to run.
     #[inline(never)]
     pub fn schedule_next(&mut self) -> Next {
+        self.catch_up();
         self.quiet = 0;
         self.idle = false;
         let mut next = None;

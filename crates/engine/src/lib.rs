@@ -6,6 +6,7 @@
 
 extern crate alloc;
 
+mod again;
 mod aside;
 mod begin;
 mod blind;

@@ -34,6 +34,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::arrive`], for a plain operation.
     #[inline(always)]
     pub fn arrive_plain(&mut self, task: TaskId, plain: Plain) -> Next {
+        self.catch_up();
         if self.steps >= self.calm_until {
             return self.arrive_slowly(task, plain);
         }
@@ -81,6 +82,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::announce`], for a plain operation.
     #[inline(always)]
     pub fn announce_plain(&mut self, task: TaskId, plain: Plain) {
+        self.catch_up();
         if self.steps >= self.calm_until {
             return self.announce_with_care(task, plain.op());
         }
@@ -95,6 +97,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// The same, if nothing unusual goes on, there are few tasks and it can do that. Otherwise nothing has happened.
     #[inline(always)]
     pub fn announce_at_once(&mut self, task: TaskId, plain: Plain) -> bool {
+        self.catch_up();
         if self.steps >= self.few_until || self.rote.is_on() || !self.world.can(task, plain) {
             return false;
         }
@@ -104,6 +107,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// Makes a task, which is no scheduling point. It must run to its first operation next.
     #[inline]
     pub fn spawn(&mut self, parent: TaskId, site: SiteId) -> TaskId {
+        self.catch_up();
         if self.steps >= self.calm_until {
             return self.spawn_with_care(parent, site);
         }
@@ -141,6 +145,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::arrive`], for the end of the process.
     #[inline]
     pub fn arrive_at_end(&mut self, task: TaskId, site: SiteId) -> Next {
+        self.catch_up();
         self.leave_rote();
         self.end_spell();
         let others = self.world.enabled_tasks();
@@ -224,6 +229,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::perform`], for a plain operation.
     #[inline(always)]
     pub fn perform_plain(&mut self, task: TaskId, plain: Plain) -> Outcome {
+        self.catch_up();
         if self.steps < self.calm_until
             && let Some(event) = self.world.perform_plain::<false>(task, plain)
         {

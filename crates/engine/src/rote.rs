@@ -20,7 +20,7 @@ mod turn;
 
 pub(crate) use self::kept::Rote;
 use self::kept::{KEPT_MAX, Kept, Phase};
-pub(crate) use self::script::Script;
+pub(crate) use self::script::{IDS, Script};
 use self::script::{Call, Line};
 use crate::director::{Engine, Next};
 use raddle_model::objects::State;
@@ -51,6 +51,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.analysis.recall(place);
         self.rote.lead(lines, &mut self.script);
         self.rote.used = place + 1;
+        self.again.begin();
         self.rote.handed_out = false;
         self.rote.led = picks;
         self.rote.parts = shared.saturating_sub(1);
@@ -89,6 +90,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// What comes now cannot be repeated by rote; a run that is led has strayed, since the one before did not come to it.
     #[inline]
     pub fn leave_rote(&mut self) {
+        self.catch_up();
         if self.rote.phase != Phase::Idle {
             self.leave_lines();
         }
@@ -120,13 +122,15 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     }
 
     /// The id that the next object will get.
-    pub fn next_object(&self) -> ObjectId {
+    pub fn next_object(&mut self) -> ObjectId {
+        self.catch_up();
         ObjectId(self.script.next_answer().unwrap_or_else(|| self.world.objects().len() as u32))
     }
 
     /// Registers an object, which has this id.
     #[inline]
     pub fn register(&mut self, state: State, site: SiteId) -> ObjectId {
+        self.catch_up();
         let line = |answer| Line::new(Call::Register, Kind::Yield, ObjectId::NONE, site, answer);
         if self.rote.leads() {
             return ObjectId(self.answer_or_stray(line(0), TaskId::MAIN));
@@ -200,7 +204,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// Whether the lines say that the running task takes a mutex now, and gives it back before anything else. If it then takes it
     /// [`Engine::repeat_close`] must be told of the rest. Nobody may take it meanwhile.
     #[inline(always)]
-    pub fn repeats_section(&self, object: u64, site: SiteId) -> bool {
+    pub fn repeats_section(&mut self, object: u64, site: SiteId) -> bool {
         self.script.opens(object, site)
     }
 
@@ -252,6 +256,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// whoever is led must do so, too.
     #[inline(never)]
     pub fn close_section(&mut self, task: TaskId, plain: Plain) -> Outcome {
+        self.catch_up();
         let calm = self.steps < self.calm_until;
         let outcome = self.perform_plain(task, plain);
         if calm && self.rote.is_writing() {

@@ -175,6 +175,13 @@ impl Search {
         Some(NextRows { picked, event, picks: &mut picks.len, events: &mut events.len })
     }
 
+    /// How often so many events and a point may be written before a list must grow.
+    #[inline(always)]
+    pub(crate) fn room(&self, events: usize) -> usize {
+        let Search { picks, events: list, .. } = self;
+        (picks.rows.len() - picks.len).min((list.rows.len() - list.len) / events)
+    }
+
     pub(crate) fn begin(&mut self, tail: &Tail, world: &mut World) {
         if self.active {
             self.picks.len = 0;

@@ -22,6 +22,24 @@ impl Spell {
         Spell { given, left: given, others }
     }
 
+    /// How many are left.
+    #[inline(always)]
+    pub(crate) fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// Whether it is one among those who can run now.
+    #[inline(always)]
+    pub(crate) fn is_on(&self, others: u64) -> bool {
+        self.others == others
+    }
+
+    /// The task has gone on at so many.
+    #[inline]
+    pub(crate) fn go_on(&mut self, points: u64) {
+        self.left -= points;
+    }
+
     /// How many decisions were made in it.
     pub(crate) fn decisions(&self) -> u64 {
         if self.others == 0 { 0 } else { self.given - self.left }
@@ -35,6 +53,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     #[inline(always)]
     pub fn stay_at_once(&mut self, task: TaskId, plain: Plain) -> Result<(), bool> {
         debug_assert!(!self.search.is_active(), "raddle bug: a run of a search is not written down");
+        self.catch_up();
         // Who looks may be spinning, and who exits does not go on.
         if self.steps >= self.few_until || matches!(plain.touch, Touch::Read | Touch::Exit) {
             return Err(false);
@@ -47,6 +66,9 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.spell.left -= 1;
         self.quiet = 0;
         self.steps += 1;
+        if plain.touch == Touch::Take {
+            self.again.took(self.steps, plain.object);
+        }
         if self.analysis.plain_at_once(event, &self.world) { Ok(()) } else { Err(true) }
     }
 
@@ -60,6 +82,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// The same, by asking the policy. After `Err(false)`, [`Engine::arrive_aside`] comes next.
     #[inline(never)]
     pub fn stay_anew(&mut self, task: TaskId, plain: Plain) -> Result<(), bool> {
+        self.catch_up();
         self.end_spell();
         let others = self.world.enabled_tasks().low();
         self.spell = Spell::new(self.policy.spell(task, others, self.world.tasks().len()), others);

@@ -108,6 +108,21 @@ pub trait Analysis {
         self.plain(event, world);
         true
     }
+    /// Whether [`Analysis::again`] may be called for what happens from here on, until any other call.
+    fn can_be_late(&self) -> bool {
+        false
+    }
+    /// A task has done the same so often, a write each; `gives` comes after each of them, if it is something. The first of
+    /// them was this event. `world` is the state after the last.
+    fn again(&mut self, first: PlainEvent, gives: Option<Plain>, times: u32, world: &World) {
+        let mut event = first;
+        for _ in 0..times {
+            for plain in core::iter::once(first.plain).chain(gives) {
+                self.plain(PlainEvent { plain, ..event }, world);
+                event.index += 1;
+            }
+        }
+    }
     /// The same for a task that has made another, whose event is [`World::spawned`].
     #[inline]
     fn spawned(&mut self, task: TaskId, child: TaskId, site: SiteId, world: &World) {

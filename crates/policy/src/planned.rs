@@ -182,14 +182,17 @@ impl Policy for Planned {
     fn spell(&self, task: TaskId, others: u64, tasks: usize) -> u64 {
         match &self.tail {
             AnyTail::Pct(pct) if self.position >= self.prefix.len() => pct.spell(task, others, tasks),
+            AnyTail::Steps(steps) if self.position >= self.prefix.len() => steps.spell(task, others, tasks),
             _ => 0,
         }
     }
 
     #[inline]
     fn spent(&mut self, points: u64, alone: bool) {
-        if let AnyTail::Pct(pct) = &mut self.tail {
-            pct.spent(points, alone);
+        match &mut self.tail {
+            AnyTail::Pct(pct) => pct.spent(points, alone),
+            AnyTail::Steps(steps) => steps.spent(points, alone),
+            _ => {}
         }
     }
 

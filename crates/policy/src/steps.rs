@@ -175,6 +175,19 @@ impl Policy for Stepwise {
         stays
     }
 
+    /// Whoever comes after the steps goes on as long as it can.
+    #[inline]
+    fn spell(&self, _: TaskId, _: u64, _: usize) -> u64 {
+        let free = self.quiet && self.position + 1 >= self.plan.steps.len();
+        if free { u64::MAX } else { 0 }
+    }
+
+    #[inline]
+    fn spent(&mut self, points: u64, _: bool) {
+        self.choices = 0;
+        self.position += points as usize;
+    }
+
     #[inline(always)]
     fn next_in_search(&self, enabled: u64, current: TaskId, world: &World) -> Option<TaskId> {
         let task = |bits: u64| TaskId(bits.trailing_zeros());

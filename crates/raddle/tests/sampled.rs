@@ -3,7 +3,7 @@
 
 use raddle::cell::UnsafeCell;
 use raddle::sync::atomic::{AtomicU64, Ordering};
-use raddle::sync::{Arc, Mutex, RwLock};
+use raddle::sync::{Arc, Mutex, MutexGuard, RwLock};
 use raddle::thread;
 use raddle::tool::LibraryTarget;
 use raddle_explore::target::{Digest, Flow, Learned, Sink, Target};
@@ -20,6 +20,8 @@ enum Act {
     Section(usize),
     Nested(usize),
     Wait(usize),
+    /// A section that ends in a panic, and one of a destructor meanwhile; nobody is told of the panic.
+    Poison(usize),
     // What is seldom on the short ways.
     Read(usize),
     TryLock(usize),
@@ -36,7 +38,7 @@ impl Program {
     fn random(number: u64) -> Program {
         let mut rng = Rng::new(number);
         // Some have nothing but the most frequent operations, some a cell, some everything; and some have many tasks.
-        let kinds = [5, 5, 7, 10][(number % 4) as usize];
+        let kinds = [6, 6, 8, 11][(number % 4) as usize];
         let tasks = if number % 8 == 5 { 9 + rng.below(4) } else { 1 + rng.below(4) };
         // Even those with many operations are of one order mostly, since one is enough to be seen.
         let weak = number % 3 == 1;
@@ -48,14 +50,20 @@ impl Program {
                 2 => Act::Section(at),
                 3 => Act::Nested(at),
                 4 => Act::Wait(at),
-                5 => Act::Read(at),
-                6 => Act::Write(at),
-                7 => Act::TryLock(at),
-                8 => Act::Spawn,
+                5 => Act::Poison(at),
+                6 => Act::Read(at),
+                7 => Act::Write(at),
+                8 => Act::TryLock(at),
+                9 => Act::Spawn,
                 _ => Act::Yield,
             }
         };
-        Program((0..tasks).map(|task| (0..2 + task % 7).map(|_| act()).collect()).collect())
+        let acts: Vec<Vec<Act>> =
+            (0..tasks).map(|task| (0..2 + task % 7).map(|_| act()).collect()).collect();
+        // Programs have loops: in every other one each act comes several times.
+        let mut rounds = || if number % 2 == 1 { 1 + rng.below(6) as usize } else { 1 };
+        let mut often = |acts: Vec<Act>| acts.into_iter().flat_map(|act| vec![act; rounds()]).collect();
+        Program(acts.into_iter().map(&mut often).collect())
     }
 
     fn run(&self) {
@@ -77,6 +85,15 @@ struct Shared {
     cells: [Plain; 2],
 }
 
+/// Takes a mutex several times when it is dropped.
+struct Late<'a>(&'a Shared, usize);
+
+impl Drop for Late<'_> {
+    fn drop(&mut self) {
+        (0..3).for_each(|_| *self.0.lock(self.1) += 1);
+    }
+}
+
 #[derive(Default)]
 struct Plain(UnsafeCell<u64>);
 
@@ -84,15 +101,37 @@ struct Plain(UnsafeCell<u64>);
 unsafe impl Sync for Plain {}
 
 impl Shared {
+    /// One of them may have been poisoned, which is to be seen.
+    fn lock(&self, mutex: usize) -> MutexGuard<'_, u64> {
+        self.mutexes[mutex].lock().unwrap_or_else(|error| {
+            self.atomics[0].fetch_add(1, Ordering::SeqCst);
+            error.into_inner()
+        })
+    }
+
     fn act(&self, act: Act) {
         match act {
-            Act::Add(at, order) => _ = self.atomics[at].fetch_add(1, order),
+            // At one place, where only the last may have another order.
+            Act::Add(at, order) => {
+                for order in [Ordering::SeqCst, Ordering::SeqCst, order] {
+                    self.atomics[at].fetch_add(1, order);
+                }
+            }
             Act::Load(at) => _ = self.atomics[at].load(Ordering::SeqCst),
-            Act::Section(at) => *self.mutexes[at].lock().unwrap() += 1,
+            Act::Section(at) => *self.lock(at) += 1,
             Act::Nested(at) => {
                 // In both orders, so that they wait for each other in a circle now and then.
-                let _outer = self.mutexes[at].lock().unwrap();
-                *self.mutexes[1 - at].lock().unwrap() += 1;
+                let _outer = self.lock(at);
+                *self.lock(1 - at) += 1;
+            }
+            Act::Poison(at) => {
+                let unwinds = || {
+                    let _late = Late(self, 1 - at);
+                    let _guard = self.lock(at);
+                    // Unlike a panic this calls no hook.
+                    std::panic::resume_unwind(Box::new("poison"));
+                };
+                drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(unwinds)));
             }
             Act::Wait(at) => _ = (0..12).find(|_| self.atomics[at].load(Ordering::SeqCst) > 1),
             Act::Read(at) => _ = (*self.rwlock.read().unwrap(), at),

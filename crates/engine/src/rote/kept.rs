@@ -165,6 +165,12 @@ impl Rote {
         self.phase == Phase::Writing && picks + 1 < self.keep_from && script.has_room()
     }
 
+    /// How many points may come after so many before a state is to be kept, if all are written down.
+    #[inline(always)]
+    pub(crate) fn room(&self, picks: usize) -> usize {
+        if self.phase == Phase::Writing { self.keep_from.saturating_sub(picks + 1) } else { 0 }
+    }
+
     /// The same for what is no point.
     #[inline(always)]
     pub(super) fn can_write(&self, script: &Script) -> bool {

@@ -1,7 +1,7 @@
 //! What is written down of a run of a search: lines, and how a run is led by them.
 
 use alloc::vec::Vec;
-use raddle_model::{Kind, ObjectId, SiteId, TaskId};
+use raddle_model::{Kind, ObjectId, Plain, SiteId, TaskId};
 
 /// No line is there.
 const BEYOND: usize = usize::MAX;
@@ -38,7 +38,7 @@ const OFTEN: u64 = 0xffff << 48;
 const CLOSED: u64 = 1 << 47;
 
 /// More than the id of any object that is compared in that way.
-const IDS: u32 = 1 << 24;
+pub(crate) const IDS: u32 = 1 << 24;
 
 /// What is called where.
 #[inline(always)]
@@ -120,6 +120,8 @@ pub(crate) struct Script {
     next_word: u64,
     // invariant: how often it is still to come; 0 if there is none.
     left: u32,
+    // Whether what a section takes that is led, or foreseen, was taken by the short way, and not given back.
+    open: bool,
     // invariant: the next line is closed, and what it is about was taken, and is given back, by a call that goes the long way.
     opened: bool,
     // invariant: states are kept in between so many first lines, and not behind them: these stay as many.
@@ -135,6 +137,7 @@ impl Default for Script {
             next_object: nothing,
             next_word: nothing,
             left: 0,
+            open: false,
             opened: false,
             settled: 0,
         }
@@ -175,8 +178,13 @@ impl Script {
     /// [`Script::gives_back`] leads on, and whatever else is called before that does not match, if whoever asks sees to it that
     /// nobody takes what is taken.
     #[inline(always)]
-    pub(super) fn opens(&self, object: u64, site: SiteId) -> bool {
-        self.next_object == object && self.next_word == word(Call::Arrive, Kind::Lock, site) | CLOSED
+    pub(super) fn opens(&mut self, object: u64, site: SiteId) -> bool {
+        let opens =
+            self.next_object == object && self.next_word == word(Call::Arrive, Kind::Lock, site) | CLOSED;
+        if opens {
+            self.open = true;
+        }
+        opens
     }
 
     /// Whether the next line is about this object, and the task goes on there.
@@ -188,6 +196,10 @@ impl Script {
     /// What was taken so is given back now. A number as [`Script::stays`] has it; none if the run is not led any more.
     #[inline(always)]
     pub(super) fn gives_back(&mut self) -> Option<usize> {
+        if !self.open {
+            return None;
+        }
+        self.open = false;
         let left = self.left;
         if left <= 1 {
             return self.give_back_last();
@@ -226,7 +238,8 @@ impl Script {
 
     #[inline(never)]
     fn read_next(&mut self) -> usize {
-        self.read(self.at + 1);
+        // Behind what is foreseen there is nothing.
+        self.read(self.at.saturating_add(1));
         usize::MAX - self.at
     }
 
@@ -257,6 +270,7 @@ impl Script {
     /// Nobody is led any more.
     pub(super) fn end(&mut self) {
         self.read(BEYOND);
+        self.open = false;
         self.opened = false;
     }
 
@@ -268,6 +282,45 @@ impl Script {
     /// The answer of the next line, if there is one.
     pub(super) fn next_answer(&self) -> Option<u32> {
         self.lines.get(self.at).map(|line| line.answer(TaskId::MAIN))
+    }
+}
+
+// What is foreseen, where no run is led.
+impl Script {
+    /// The running task may do this so often.
+    #[inline(always)]
+    pub(crate) fn foresee(&mut self, kind: Kind, object: ObjectId, site: SiteId, closes: bool, times: u32) {
+        debug_assert!(self.at == BEYOND, "raddle bug: what a run is led to is foreseen");
+        self.next_object = u64::from(object.0);
+        self.next_word = word(Call::Arrive, kind, site) | if closes { CLOSED } else { 0 };
+        self.left = times;
+    }
+
+    /// Nothing is foreseen any more. How often it might still have come, and whether a section was begun and not ended.
+    pub(crate) fn forget_foreseen(&mut self) -> (u32, bool) {
+        let foreseen = (self.left, self.open);
+        self.end();
+        foreseen
+    }
+
+    /// It came so often, which is written down, with room for one line behind it.
+    pub(crate) fn write_again(&mut self, task: TaskId, plain: Plain, closes: bool, times: u32) {
+        let once = Line::staying(plain.kind, task, plain.object, plain.site);
+        let called = once.word & CALLED | if closes { CLOSED } else { 0 };
+        let mut left = u64::from(times);
+        while left > 0 {
+            let like = Line { word: called, ..once };
+            let last = self.lines[self.settled..].last_mut().filter(|last| last.is_like(&like));
+            let room = last.as_ref().map_or(0, |last| u64::from(u16::MAX) - u64::from(last.times()));
+            match last {
+                Some(last) if room > 0 => {
+                    last.word += left.min(room) * ONCE;
+                    left = left.saturating_sub(room);
+                }
+                _ => self.lines.push(like),
+            }
+        }
+        self.lines.reserve(1);
     }
 }
 

@@ -10,6 +10,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// `Err(false)`: nothing has happened.
     #[inline(always)]
     pub fn stay_in_writing(&mut self, task: TaskId, plain: Plain) -> Result<(), bool> {
+        self.catch_up();
         let Plain { kind, touch, object, site, .. } = plain;
         // Who looks may be spinning; who exits does not go on.
         let seldom = matches!(touch, Touch::Read | Touch::Exit);
@@ -43,6 +44,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// [`Engine::tell`] comes next. `Err(false)`: nothing has happened.
     #[inline(always)]
     pub fn close_at_once(&mut self, task: TaskId, plain: Plain) -> Result<(), bool> {
+        self.catch_up();
         let Plain { kind, object, site, .. } = plain;
         if self.steps >= self.few_until || !self.search.closes(task, kind, object) {
             return Err(false);

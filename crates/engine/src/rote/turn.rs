@@ -10,6 +10,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::arrive_in_writing`] if the policy says at once that another goes on. None, and nothing has happened, if not.
     #[inline]
     pub fn turn_in_writing(&mut self, task: TaskId, plain: Plain) -> Option<Next> {
+        self.catch_up();
         let picks = self.search.progress().0;
         let room = self.rote.has_room(picks, &self.script) && self.search.next_rows().is_some();
         if self.steps >= self.few_until || !self.decisions.only_counts() || !room {
@@ -28,6 +29,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// As [`Engine::arrive_at_exit`], if the policy lets the task exit at once. None, and nothing has happened, if not.
     #[inline]
     pub fn exit_in_writing(&mut self, task: TaskId, site: SiteId) -> Option<Next> {
+        self.catch_up();
         let plain = self.exit_of(task, site);
         // There is another point after this one.
         let room = self.rote.has_room(self.search.progress().0 + 1, &self.script);

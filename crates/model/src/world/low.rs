@@ -3,7 +3,7 @@
 
 use super::plain::{fits, happen};
 use super::{Life, World};
-use crate::ids::TaskId;
+use crate::ids::{ObjectId, TaskId};
 use crate::op::{Op, Plain, Touch};
 use crate::taskset::TaskSet;
 use crate::trace::PlainEvent;
@@ -72,6 +72,14 @@ impl World {
         }
         happen::<true>(object, &mut self.enabled, task, plain.touch)?;
         Some(entry.plain_event::<false>(task, plain))
+    }
+
+    /// A task does once more what it has just done, which takes so many events in all: an access, or a mutex that is taken and
+    /// given back. All else stays as it is.
+    pub fn again(&mut self, task: TaskId, object: ObjectId, events: u32) {
+        self.tasks[task.index()].events += events;
+        let object = &mut self.objects[object.index()];
+        object.version = object.version.wrapping_add(events);
     }
 
     /// What a task has just done after it had announced it, if that was plain and succeeded.

@@ -49,7 +49,8 @@ fn access<T: ?Sized>(
     });
     // By the task's own events: the same in all linearizations of a partial order.
     let offer = rt.with(|run| {
-        let events = run.engine.world().task(run.running).events;
+        let me = run.running;
+        let events = run.engine().world().task(me).events;
         events % PATIENCE == PATIENCE - 1 && !run.ending
     });
     if offer {

@@ -52,10 +52,10 @@ impl Rt {
 
     /// The running task has executed an atomic weaker than sequentially consistent.
     #[inline]
-    fn had_weak_order(self) {
+    pub(crate) fn had_weak_order(self) {
         self.with(|run| {
             if !run.ending {
-                run.engine.analysis_mut().weak_orders = true;
+                run.engine.analysis_meanwhile().weak_orders = true;
             }
         });
     }
@@ -294,9 +294,9 @@ impl Calls {
 
     pub(crate) const SAMPLED: Calls = Calls::usual::<SAMPLED>();
     pub(crate) const BLIND: Calls =
-        Calls { give: Rt::give_at_once, exit: Run::exit_blindly, ..Calls::usual::<BLIND>() };
+        Calls { give: Rt::give_at_once::<false>, exit: Run::exit_blindly, ..Calls::usual::<BLIND>() };
     pub(crate) const STAYING: Calls =
-        Calls { give: Rt::give_at_once, exit: Run::exit_aside, ..Calls::usual::<STAYING>() };
+        Calls { give: Rt::give_at_once::<true>, exit: Run::exit_aside, ..Calls::usual::<STAYING>() };
     pub(crate) const SEARCHED: Calls = Calls {
         write: Rt::write_in_search,
         take: Rt::take_in_search,
@@ -377,7 +377,12 @@ impl Run {
         }
         if WAY == STAYING {
             return match self.engine.stay_at_once(me, plain) {
-                Ok(()) => Way::NONE,
+                Ok(()) => {
+                    if plain.touch == Touch::Write {
+                        self.engine.foresee(me, plain);
+                    }
+                    Way::NONE
+                }
                 Err(true) => self.stay_told(plain.kind, plain.order, plain.object, plain.site),
                 Err(false) => self.turn_aside(plain.kind, plain.order, plain.object, plain.site, plain.touch),
             };

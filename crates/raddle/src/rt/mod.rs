@@ -320,6 +320,13 @@ impl Rt {
 }
 
 impl Run {
+    /// The engine, for whoever looks at what it knows: it has heard of everything.
+    #[inline(always)]
+    pub(crate) fn engine(&mut self) -> &mut Engine<Planned, Watch> {
+        self.engine.catch_up();
+        &mut self.engine
+    }
+
     /// What the running task is about to do.
     fn pending(&self) -> Op {
         self.engine.world().task(self.running).op

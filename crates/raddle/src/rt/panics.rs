@@ -64,7 +64,7 @@ fn inside(info: &PanicHookInfo<'_>) -> bool {
         return true;
     }
     rt.with(|run| {
-        let step = run.engine.steps();
+        let step = run.engine().steps();
         let fiber = &mut run.fibers[run.running.index()];
         // What happens while a run is cleared away is no panic of the program's.
         if !run.ending {
@@ -103,7 +103,7 @@ pub(crate) fn settle_task(rt: Rt, payload: &(dyn Any + Send)) {
     rt.with(|run| {
         run.untidy = true;
         run.engine.leave_rote();
-        let step = run.engine.steps();
+        let step = run.engine().steps();
         let panic = &mut run.fibers[run.running.index()].panic;
         panic.get_or_insert_with(|| Panic { message: text(payload), site: SiteId::UNKNOWN, step });
     });

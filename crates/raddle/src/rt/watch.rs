@@ -5,7 +5,7 @@ use super::callers::{Callers, StackId};
 use raddle_analysis::hapset::Predecessors;
 use raddle_analysis::lock_order::Cycle;
 use raddle_analysis::{Fingerprint, LockOrder, Races};
-use raddle_model::{Analysis, Event, Op, Pair, PlainEvent, Recorder, SiteId, TaskId, World};
+use raddle_model::{Analysis, Event, Op, Pair, Plain, PlainEvent, Recorder, SiteId, TaskId, World};
 use std::sync::Arc;
 
 /// The analyses of the library front end.
@@ -186,6 +186,17 @@ impl Analysis for Watch {
         if self.attentive {
             self.attend(&event.event(), world);
         }
+    }
+
+    #[inline(always)]
+    fn can_be_late(&self) -> bool {
+        !self.attentive
+    }
+
+    fn again(&mut self, first: PlainEvent, gives: Option<Plain>, times: u32, world: &World) {
+        debug_assert!(!self.attentive, "raddle bug: who looks closely is told too late");
+        self.heart.beat();
+        self.fingerprint.again(first, gives, times, world);
     }
 
     #[inline(always)]

@@ -31,6 +31,10 @@ fn arrive<T>(whole: &T, slot: &Slot, kind: Kind, ordering: Ordering, site: SiteI
     let rt = rt::current()?;
     let id = slot.id_or_more(rt.stamp());
     if rt.goes_on_by_rote(kind, id, site) {
+        // The same operation may have another order each time.
+        if ordering != Ordering::SeqCst {
+            rt.had_weak_order();
+        }
         return Some((rt, ObjectId(id as u32)));
     }
     let object = claim::object_from(id, whole, slot, rt, site, || State::Atomic);

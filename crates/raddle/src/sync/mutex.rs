@@ -28,8 +28,7 @@ pub struct Mutex<T: ?Sized> {
     /// Also whether it is held: whether a guard made inside the run exists. While the run goes on the engine sees to it
     /// that it is free for whoever gets the lock; when it is over, this alone protects the data.
     poison: Flag,
-    /// Where the holder inside a run has taken it; there it gives it back. Belongs to the holder. Nobody asks for it where
-    /// the run is led, and the lines say it.
+    /// Where the holder inside a run has taken it; there it gives it back. Belongs to the holder.
     site: AtomicU32,
     /// Whether a thread outside of runs holds the real lock, and has looked or will look whether a run has the mutex. A run asks this,
     /// and not the lock: that would take two indivisible steps, in every run.
@@ -103,9 +102,10 @@ impl<T: ?Sized> Mutex<T> {
         let Some(rt) = rt::current() else { return self.poison.wrap(self.lock_outside()) };
         let id = self.slot.id_or_more(rt.stamp());
         if rt.repeats(id) {
-            // Whether somebody panics is asked where it is given back.
-            if rt.opens_by_rote(id, site) && self.poison.is_clear() {
+            // Whether somebody panics is asked where it is given back, too.
+            if self.is_plain() && rt.opens_by_rote(id, site) {
                 self.poison.set_only_held(true);
+                self.site.store(site.0, Ordering::Relaxed);
                 return Ok(MutexGuard { lock: self, made: rt.led_mark(), not_send: PhantomData });
             }
             if self.goes_on_by_rote(rt, id, site) {
@@ -133,8 +133,12 @@ impl<T: ?Sized> Mutex<T> {
     #[cold]
     #[inline(never)]
     fn goes_on_by_rote(&self, rt: Rt, id: u64, site: SiteId) -> bool {
-        if self.poison.is_held() {
-            // It was free before.
+        if !rt.with(|run| run.engine.is_led()) {
+            // What was foreseen does not come, since it is held, or poisoned.
+            return false;
+        }
+        if self.poison.is_held() || (std::thread::panicking() && rt.opens_by_rote(id, site)) {
+            // It was free before, and nobody panicked.
             rt.stray();
         }
         let goes_on = self.is_plain() && rt.goes_on_by_rote(Kind::Lock, id, site);

@@ -31,7 +31,7 @@ impl Owned {
     /// What can be joined.
     #[inline]
     pub(crate) fn object(self, rt: Rt) -> ObjectId {
-        rt.with(|run| run.engine.world().task(self.task).object)
+        rt.with(|run| run.engine().world().task(self.task).object)
     }
 }
 

@@ -57,7 +57,7 @@ impl Children {
             let child = self.lock().get(next).map(|child| (child.task, child.taken));
             let Some((task, taken)) = child else { break };
             if !taken {
-                let object = rt.with(|run| run.engine.world().task(task).object);
+                let object = rt.with(|run| run.engine().world().task(task).object);
                 rt.arrive(Op::new(Kind::Join, object, site));
                 mark_joined(rt, task);
             }

@@ -12,7 +12,7 @@ impl Rt {
     }
 
     /// The same in runs that have a short way.
-    pub(super) fn give_at_once(self, _: Kind, order: Order, object: ObjectId, site: SiteId) {
+    pub(super) fn give_at_once<const STAYING: bool>(self, _: Kind, order: Order, object: ObjectId, site: SiteId) {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
         let run = unsafe { &mut *self.0 };
         let plain = Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site };
@@ -21,6 +21,8 @@ impl Rt {
         }
         let me = run.running;
         match run.engine.give(me, plain) {
+            // Blindly nobody knows who goes on.
+            Ok(()) if STAYING => run.engine.foresee_section(me, object, site),
             Ok(()) => {}
             Err(true) => run.give_told(order, object, site),
             Err(false) => self.give(plain.kind, order, object, site),

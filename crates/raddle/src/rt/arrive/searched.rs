@@ -119,7 +119,7 @@ impl Rt {
         let run = unsafe { &mut *self.0 };
         let plain = Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site };
         match run.engine.close_at_once(run.running, plain) {
-            Ok(()) => {}
+            Ok(()) => run.engine.foresee_section_in_search(run.running, object, site),
             Err(true) => run.give_told(order, object, site),
             Err(false) => self.give_slowly(order, object, site),
         }
@@ -147,7 +147,12 @@ impl Rt {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
         let run = unsafe { &mut *self.0 };
         match run.engine.stay_in_writing(run.running, plain) {
-            Ok(()) => Way::NONE,
+            Ok(()) => {
+                if plain.touch == Touch::Write {
+                    run.engine.foresee_in_search(run.running, plain);
+                }
+                Way::NONE
+            }
             Err(happened) => self.search_on(happened, plain.kind, plain.order, plain.object, plain.site),
         }
     }
