@@ -458,6 +458,7 @@ impl Run {
     }
 
     fn exit_aside(&mut self) -> *const Context {
+        self.engine.catch_up();
         if !self.engine.has_few() {
             return self.exit();
         }

@@ -16,6 +16,9 @@ impl Rt {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
         let run = unsafe { &mut *self.0 };
         let plain = Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site };
+        if STAYING {
+            run.engine.catch_up();
+        }
         if !run.engine.has_few() || run.engine.is_point_at(plain.kind, site) {
             return self.give(plain.kind, order, object, site);
         }
