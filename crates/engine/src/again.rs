@@ -93,10 +93,10 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         }
     }
 
-    /// Whether there is nothing to be caught up with.
+    /// For whoever looks without catching up: there must be nothing to be caught up with.
     #[inline(always)]
-    pub(crate) fn is_up_to_date(&self) -> bool {
-        self.again.given == 0
+    pub(crate) fn assert_up_to_date(&self) {
+        debug_assert!(self.again.given == 0, "raddle bug: the engine has not heard of what was foreseen");
     }
 
     /// A task has just done this, which is a write, and gone on ([`Engine::stay_at_once`]). It may do so again.
@@ -140,7 +140,12 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         let rows = self.search.room(1 + usize::from(closes)).min(self.rote.room(self.search.progress().0));
         let others = self.world.enabled_tasks().low();
         let times = self.policy.spell(task, others, self.world.tasks().len()).min(rows as u64);
-        self.foresee_times(task, plain, closes, times.min(self.few_until.saturating_sub(self.steps) / events));
+        self.foresee_times(
+            task,
+            plain,
+            closes,
+            times.min(self.few_until.saturating_sub(self.steps) / events),
+        );
     }
 
     #[inline(always)]

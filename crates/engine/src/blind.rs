@@ -56,7 +56,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// Whether [`Engine::give`] may be called, if the run is none of a search: nothing unusual goes on, and there are few tasks.
     #[inline(always)]
     pub fn has_few(&self) -> bool {
-        debug_assert!(self.is_up_to_date(), "raddle bug: the way is asked for, and steps are missing");
+        self.assert_up_to_date();
         self.steps < self.few_until
     }
 
@@ -91,7 +91,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         plain: Plain,
         drawn: impl FnMut(TaskId),
     ) -> Result<TaskId, Halt> {
-        debug_assert!(self.is_up_to_date(), "raddle bug: what is drawn blindly was foreseen");
+        self.assert_up_to_date();
         // What is mostly nothing is looked at, and not written again.
         if self.quiet != 0 {
             self.quiet = 0;
@@ -166,7 +166,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     pub fn give(&mut self, task: TaskId, plain: Plain) -> Result<(), bool> {
         debug_assert!(plain.touch == Touch::Give && plain.order == Order::SeqCst);
         debug_assert!(!self.search.is_active(), "raddle bug: a run of a search is not written down");
-        debug_assert!(self.is_up_to_date(), "raddle bug: something is given back before what was foreseen");
+        self.assert_up_to_date();
         let event = self.world.perform_low(task, plain).ok_or(false)?;
         self.quiet += 1;
         self.steps += 1;

@@ -17,13 +17,11 @@ use crate::stay::Spell;
 use crate::time::Time;
 use alloc::boxed::Box;
 use alloc::format;
-use alloc::vec::Vec;
 use raddle_model::objects::State;
 use raddle_model::trace::Hidden;
-use raddle_model::world::Life;
 use raddle_model::{
     Analysis, Choice, Decision, Divergence, Event, Failure, FailureKind, Kind, Mode, ObjectId, Op, Outcome,
-    Pick, PointSet, Policy, Schedule, SiteId, TaskId, TaskSet, TimeMode, Touch, Trace, Verdict, View, World,
+    Pick, PointSet, Policy, SiteId, TaskId, TaskSet, TimeMode, Touch, Verdict, View, World,
 };
 
 /// Who goes on.
@@ -126,121 +124,6 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     /// Tasks that look at the same so often are not held back yet: they may do something else after a few looks.
     pub fn tolerate_laps(&mut self, laps: u32) {
         self.spin.tolerate(laps);
-    }
-
-    /// The state of objects and tasks.
-    #[inline]
-    pub fn world(&self) -> &World {
-        debug_assert!(self.is_up_to_date(), "raddle bug: the state is asked for, and lags behind");
-        &self.world
-    }
-
-    /// The same, for what is no operation and yet changes it.
-    #[inline]
-    pub fn world_mut(&mut self) -> &mut World {
-        self.leave_rote();
-        &mut self.world
-    }
-
-    /// The policy, to be replaced or restarted between runs.
-    pub fn policy_mut(&mut self) -> &mut P {
-        self.catch_up();
-        self.end_spell();
-        &mut self.policy
-    }
-
-    /// The analyses.
-    pub fn analysis(&self) -> &A {
-        debug_assert!(self.is_up_to_date(), "raddle bug: the analyses are asked for, and lag behind");
-        &self.analysis
-    }
-
-    /// The analyses, to be set up between runs.
-    pub fn analysis_mut(&mut self) -> &mut A {
-        self.catch_up();
-        &mut self.analysis
-    }
-
-    /// The same for what has no place among the events, and is said while they may lag behind.
-    #[inline]
-    pub fn analysis_meanwhile(&mut self) -> &mut A {
-        &mut self.analysis
-    }
-
-    /// Shows the analyses something that is no event: plain accesses at full volume. They see the state, too.
-    #[inline]
-    pub fn observe<R>(&mut self, look: impl FnOnce(&mut A, &World) -> R) -> R {
-        self.catch_up();
-        look(&mut self.analysis, &self.world)
-    }
-
-    /// Makes room for so many tasks and objects.
-    pub fn reserve(&mut self, tasks: usize, objects: usize) {
-        self.world.reserve(tasks, objects);
-    }
-
-    /// Number of events so far.
-    pub fn steps(&self) -> u64 {
-        debug_assert!(self.is_up_to_date(), "raddle bug: steps are asked for, and some are missing");
-        self.steps
-    }
-
-    /// How the run ended, if it has.
-    pub fn verdict(&self) -> Option<&Verdict> {
-        self.verdict.as_ref()
-    }
-
-    /// How a task's last operation ended.
-    #[inline]
-    pub fn outcome(&self, task: TaskId) -> Outcome {
-        debug_assert!(self.is_up_to_date(), "raddle bug: an outcome is asked for, and lags behind");
-        self.world.task(task).outcome
-    }
-
-    /// How many decisions there were so far.
-    pub fn decisions(&self) -> usize {
-        debug_assert!(self.is_up_to_date(), "raddle bug: decisions are asked for, and some are missing");
-        self.decisions.len() + self.spell.decisions() as usize
-    }
-
-    /// From the next run on decisions are counted, and not written down: there will be no schedule.
-    pub fn only_count_decisions(&mut self, only_counts: bool) {
-        self.decisions.only_count(only_counts);
-    }
-
-    /// Whether a try or timed operation on a lock was seen: later plans must make releases points.
-    pub fn saw_try(&self) -> bool {
-        self.saw_try
-    }
-
-    /// Whether a spinning task was ever held back.
-    pub fn parked(&self) -> bool {
-        self.spin.used
-    }
-
-    /// The schedule of the run so far, without its fingerprint.
-    pub fn schedule(&self) -> Schedule {
-        debug_assert!(self.is_up_to_date(), "raddle bug: a schedule is asked for, and lags behind");
-        Schedule { decisions: self.decisions.list().to_vec(), checks: self.check.entries(), fingerprint: 0 }
-    }
-
-    /// Everything about the run but its events, which a [`raddle_model::Recorder`] has.
-    pub fn trace(&self, events: Vec<Event>) -> Trace {
-        let tasks = self.world.tasks();
-        Trace {
-            events,
-            pending: self.pending().collect(),
-            names: tasks.iter().map(|task| task.name).collect(),
-            parents: tasks.iter().map(|task| task.parent).collect(),
-            schedule: self.schedule(),
-            log: self.search.log(&self.world, self.spin.used),
-        }
-    }
-
-    /// What the live tasks are about to do. Whoever failed or ended the process in mid-run is about to do nothing.
-    pub(crate) fn pending(&self) -> impl Iterator<Item = (TaskId, Op)> {
-        let live = self.world.live().map(|task| (task, self.world.task(task)));
-        live.filter(|(_, state)| state.life == Life::Pending).map(|(task, state)| (task, state.op))
     }
 
     /// Whether the policy is asked before this operation. A task that has done very many that

@@ -8,6 +8,7 @@ extern crate alloc;
 
 mod again;
 mod aside;
+mod asked;
 mod begin;
 mod blind;
 mod check;

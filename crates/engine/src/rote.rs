@@ -20,8 +20,8 @@ mod turn;
 
 pub(crate) use self::kept::Rote;
 use self::kept::{KEPT_MAX, Kept, Phase};
-pub(crate) use self::script::{IDS, Script};
 use self::script::{Call, Line};
+pub(crate) use self::script::{IDS, Script};
 use crate::director::{Engine, Next};
 use raddle_model::objects::State;
 use raddle_model::{Analysis, Kind, ObjectId, Outcome, Plain, Plan, Policy, SiteId, TaskId, Trace, Verdict};

@@ -58,8 +58,7 @@ impl Program {
                 _ => Act::Yield,
             }
         };
-        let acts: Vec<Vec<Act>> =
-            (0..tasks).map(|task| (0..2 + task % 7).map(|_| act()).collect()).collect();
+        let acts: Vec<Vec<Act>> = (0..tasks).map(|task| (0..2 + task % 7).map(|_| act()).collect()).collect();
         // Programs have loops: in every other one each act comes several times.
         let mut rounds = || if number % 2 == 1 { 1 + rng.below(6) as usize } else { 1 };
         let mut often = |acts: Vec<Act>| acts.into_iter().flat_map(|act| vec![act; rounds()]).collect();

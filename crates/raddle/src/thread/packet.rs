@@ -75,7 +75,8 @@ impl<T> Packet<T> {
             }
             at
         } else {
-            let place = Place { shared: AtomicBool::new(true), thread: thread(), result: UnsafeCell::new(None) };
+            let place =
+                Place { shared: AtomicBool::new(true), thread: thread(), result: UnsafeCell::new(None) };
             NonNull::from(Box::leak(Box::new(place)))
         };
         (Packet(place), Packet(place))

@@ -12,7 +12,13 @@ impl Rt {
     }
 
     /// The same in runs that have a short way.
-    pub(super) fn give_at_once<const STAYING: bool>(self, _: Kind, order: Order, object: ObjectId, site: SiteId) {
+    pub(super) fn give_at_once<const STAYING: bool>(
+        self,
+        _: Kind,
+        order: Order,
+        object: ObjectId,
+        site: SiteId,
+    ) {
         // SAFETY: as in `with`, of which this is a part that must not be called out of line.
         let run = unsafe { &mut *self.0 };
         let plain = Plain { kind: Kind::Unlock, touch: Touch::Give, order, object, site };

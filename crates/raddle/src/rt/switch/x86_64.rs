@@ -130,7 +130,7 @@ unsafe fn read_by_words<T>(from: *const T) -> T {
     let words = size_of::<T>() / size_of::<usize>();
     // SAFETY: the words are within both, which are aligned as they need to be; whatever they hold, nobody looks at it.
     unsafe {
-        if align_of::<T>() < align_of::<usize>() || size_of::<T>() % size_of::<usize>() != 0 {
+        if align_of::<T>() < align_of::<usize>() || !size_of::<T>().is_multiple_of(size_of::<usize>()) {
             return from.read();
         }
         let (from, to) = (from.cast::<MaybeUninit<usize>>(), to.as_mut_ptr().cast::<MaybeUninit<usize>>());
