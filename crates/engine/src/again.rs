@@ -35,6 +35,9 @@ pub(crate) struct Again {
 const TIMES_MAX: u32 = 1 << 16;
 /// Chances that are let go by at most, as a power of two.
 const SHY_MAX: u32 = 10;
+/// An access that has come so often has been worth it: to foresee and to catch up take as long as a few that are told one by one.
+/// A section is, once it has come at all.
+const WORTH: u32 = 6;
 
 impl Default for Again {
     fn default() -> Again {
@@ -79,7 +82,8 @@ impl Again {
 
     /// What was foreseen came so often.
     fn learn(&mut self, times: u32) {
-        self.vain = if times == 0 { (self.vain + 1).min(SHY_MAX) } else { 0 };
+        let worth = if self.closes { 1 } else { WORTH };
+        self.vain = if times < worth { (self.vain + 1).min(SHY_MAX) } else { 0 };
         self.shy = (1 << self.vain) - 1;
     }
 }

@@ -23,7 +23,7 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         self.pick_among(enabled, picked)
     }
 
-    /// The same for a task's last operation.
+    /// The same for a task's last operation. Where it goes on, nobody need hear of that before it is done.
     #[inline]
     pub fn exit_aside(
         &mut self,
@@ -31,7 +31,22 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
         site: SiteId,
         picked: impl FnMut(TaskId),
     ) -> Result<TaskId, Halt> {
-        self.arrive_aside(task, self.exit_of(task, site), picked)
+        if !self.goes_on_at_once() {
+            return self.arrive_aside(task, self.exit_of(task, site), picked);
+        }
+        let event = self.world.perform_plain::<true>(task, self.exit_of(task, site));
+        self.went_on();
+        if !self.analysis.plain_at_once(event.expect("raddle bug: a task cannot exit"), &self.world) {
+            self.tell_exit(task, site);
+        }
+        let others = self.world.enabled_tasks().low();
+        if others != 0 && self.has_few() { self.pick_among(others, picked) } else { Err(Halt::Nobody) }
+    }
+
+    // As [`Engine::tell`], for what is put together here: it need not be in memory where nobody is told.
+    #[inline(never)]
+    fn tell_exit(&mut self, task: TaskId, site: SiteId) {
+        self.tell(task, self.exit_of(task, site));
     }
 
     /// The one of these that the policy picks does what it was about to do; if it exits, another one, too.

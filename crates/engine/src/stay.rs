@@ -54,22 +54,34 @@ impl<P: Policy, A: Analysis> Engine<P, A> {
     pub fn stay_at_once(&mut self, task: TaskId, plain: Plain) -> Result<(), bool> {
         debug_assert!(!self.search.is_active(), "raddle bug: a run of a search is not written down");
         self.catch_up();
-        // Who looks may be spinning, and who exits does not go on.
+        // Who looks may be spinning, and who exits has a way of its own ([`Engine::exit_aside`]).
         if self.steps >= self.few_until || matches!(plain.touch, Touch::Read | Touch::Exit) {
             return Err(false);
         }
-        if self.spell.left == 0 || self.spell.others != self.world.enabled_tasks().low() {
+        if !self.goes_on_at_once() {
             return Err(false);
         }
         debug_assert!(self.current.get() == Some(task), "raddle bug: the spell is another task's");
         let event = self.world.perform_low(task, plain).ok_or(false)?;
-        self.spell.left -= 1;
-        self.quiet = 0;
-        self.steps += 1;
+        self.went_on();
         if plain.touch == Touch::Take {
             self.again.took(self.steps, plain.object);
         }
         if self.analysis.plain_at_once(event, &self.world) { Ok(()) } else { Err(true) }
+    }
+
+    /// Whether the task goes on at its next point without anybody being asked.
+    #[inline(always)]
+    pub(crate) fn goes_on_at_once(&self) -> bool {
+        self.spell.left != 0 && self.spell.others == self.world.enabled_tasks().low()
+    }
+
+    /// It has.
+    #[inline(always)]
+    pub(crate) fn went_on(&mut self) {
+        self.spell.left -= 1;
+        self.quiet = 0;
+        self.steps += 1;
     }
 
     /// Whether a spell was cut short by others that can run now and could not before, or the other way round: then

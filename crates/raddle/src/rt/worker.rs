@@ -24,8 +24,9 @@ use std::time::{Duration, Instant};
 /// The program under test.
 pub type Body = Arc<dyn Fn() + Send + Sync>;
 
-/// Runs after which the carrier hands over what it has, and the time after which it does so anyway.
-const CHUNK_RUNS: usize = 1024;
+/// Runs after which the carrier hands over what it has, and the time after which it does so anyway. To wake whoever waits for them takes
+/// as long as some twenty short runs.
+const CHUNK_RUNS: usize = 4096;
 pub(super) const CHUNK_TIME: Duration = Duration::from_millis(20);
 /// Steps of a run that is not short.
 const LONG_STEPS: u64 = 4096;
@@ -183,7 +184,9 @@ impl Worker {
             let due = due || told.fails();
             chunk.push(told);
             if due {
-                self.replies.send(Reply::Chunk(std::mem::take(&mut chunk)))?;
+                // The next one will most likely be as long.
+                let next = Vec::with_capacity(chunk.len());
+                self.replies.send(Reply::Chunk(std::mem::replace(&mut chunk, next)))?;
                 since = Instant::now();
             }
             if state.retired {
