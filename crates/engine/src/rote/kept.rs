@@ -10,11 +10,11 @@ use raddle_model::{Plan, SpinMode, Tail, TaskId, TimeMode, Trace, World};
 /// States that are kept of one run.
 pub(super) const KEPT_MAX: usize = 256;
 /// Scheduling points that are sooner gone through than saved.
-const NEAR: usize = 2;
+const NEAR: usize = 3;
 /// Scheduling points between two of them, at least.
 const SPACING_MIN: usize = 8;
 /// To keep one costs as much as so many steps, and half a step more for each object.
-const COST_STEPS: usize = 3;
+const COST_STEPS: usize = 24;
 
 /// What a run does with its lines.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
