@@ -17,10 +17,17 @@ use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
 
 /// Where the count of one thread is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PanicCount(NonNull<usize>);
+pub(crate) struct PanicCount {
+    place: NonNull<usize>,
+    /// What is not 0 if it may not be: the count itself, where it is known.
+    hint: NonNull<usize>,
+}
 
-/// What stands for a count that is not known: there are never any panics.
+/// What stands for a count that is not known: there are never any panics to be taken along.
 static UNKNOWN: AtomicUsize = AtomicUsize::new(0);
+
+/// But there may be some, and std must be asked.
+static PERHAPS: AtomicUsize = AtomicUsize::new(1);
 
 /// How many bytes the count lies behind the variable of our own, in any thread. 0 as long as nobody has found out, and for
 /// good if they are variables of two modules.
@@ -31,7 +38,7 @@ impl PanicCount {
     pub(super) fn find() -> PanicCount {
         // Without unwinding nobody comes to a point while he panics.
         if cfg!(not(panic = "unwind")) {
-            return PanicCount::unknown();
+            return PanicCount { hint: word(&UNKNOWN), ..PanicCount::unknown() };
         }
         PanicCount::known().unwrap_or_else(PanicCount::look)
     }
@@ -40,7 +47,7 @@ impl PanicCount {
     fn known() -> Option<PanicCount> {
         let distance = DISTANCE.load(Ordering::Relaxed);
         let word = NonNull::new(own().as_ptr().wrapping_byte_offset(distance))?;
-        (distance != 0).then_some(PanicCount(word))
+        (distance != 0).then_some(PanicCount::at(word))
     }
 
     /// Looks for it among all variables of the thread.
@@ -54,31 +61,46 @@ impl PanicCount {
             let distance = word.addr().get().wrapping_sub(own().addr().get());
             DISTANCE.store(distance.cast_signed(), Ordering::Relaxed);
         }
-        PanicCount(word)
+        PanicCount::at(word)
+    }
+
+    fn at(place: NonNull<usize>) -> PanicCount {
+        PanicCount { place, hint: place }
     }
 
     fn unknown() -> PanicCount {
-        PanicCount(NonNull::new(UNKNOWN.as_ptr()).expect("a static is somewhere"))
+        PanicCount { place: word(&UNKNOWN), hint: word(&PERHAPS) }
     }
 
-    /// Whether the running task unwinds.
+    /// Whether the running task unwinds, as far as that is known.
     #[inline(always)]
     pub(super) fn is_some(self) -> bool {
         // SAFETY: a variable of this thread, to which no reference is held, or one that is always 0.
-        unsafe { self.0.read_volatile() != 0 }
+        unsafe { self.place.read_volatile() != 0 }
+    }
+
+    /// Whether it may.
+    #[inline(always)]
+    pub(super) fn may_be_some(self) -> bool {
+        // SAFETY: as above, or one that is always 1.
+        unsafe { self.hint.read_volatile() != 0 }
     }
 
     /// The calling task is left: what its count was. Nobody panics after this.
     pub(super) fn set_aside(self) -> usize {
         // SAFETY: a variable of this thread, to which no reference is held: if it is not known, it is 0 and nobody asks.
-        unsafe { self.0.replace(0) }
+        unsafe { self.place.replace(0) }
     }
 
     /// It goes on.
     pub(super) fn put_back(self, count: usize) {
         // SAFETY: as above.
-        unsafe { self.0.write_volatile(count) };
+        unsafe { self.place.write_volatile(count) };
     }
+}
+
+fn word(count: &'static AtomicUsize) -> NonNull<usize> {
+    NonNull::new(count.as_ptr()).expect("a static is somewhere")
 }
 
 /// Panics, and looks at the count from a destructor meanwhile.
@@ -171,14 +193,14 @@ mod tests {
         let found = || {
             let count = PanicCount::find();
             assert!(
-                count.0.as_ptr() != UNKNOWN.as_ptr(),
+                count.place.as_ptr() != UNKNOWN.as_ptr(),
                 "std keeps its count elsewhere: tasks share it now"
             );
-            assert!(!std::thread::panicking());
+            assert!(!std::thread::panicking() && !count.may_be_some());
             struct Asks(PanicCount);
             impl Drop for Asks {
                 fn drop(&mut self) {
-                    assert!(std::thread::panicking());
+                    assert!(std::thread::panicking() && self.0.may_be_some());
                     let mine = self.0.set_aside();
                     assert_eq!((mine, std::thread::panicking()), (1, false));
                     self.0.put_back(mine);

@@ -18,6 +18,12 @@ impl Rt {
         resume_unwind(Box::new(RunOver))
     }
 
+    /// Whether the running task unwinds, as std says: that is asked only where it may be so.
+    #[inline(always)]
+    pub(crate) fn unwinds(self) -> bool {
+        self.with(|run| run.panic_count.may_be_some()) && ask_std()
+    }
+
     /// Switches away for good: for a task of a run that is over and that can neither go on nor unwind.
     pub(crate) fn give_up(self) -> ! {
         self.with(|run| run.stuck = true);
@@ -96,4 +102,11 @@ impl Rt {
         // SAFETY: the task is alive, and waits in a switch or has not begun.
         unsafe { switch(root, to) };
     }
+}
+
+// Not in the program's own functions, for whom it is seldom.
+#[cold]
+#[inline(never)]
+fn ask_std() -> bool {
+    std::thread::panicking()
 }

@@ -103,7 +103,7 @@ impl<T: ?Sized> Mutex<T> {
         let id = self.slot.id_or_more(rt.stamp());
         if rt.repeats(id) {
             // Whether somebody panics is asked where it is given back, too.
-            if self.is_plain() && rt.opens_by_rote(id, site) {
+            if self.is_plain(rt) && rt.opens_by_rote(id, site) {
                 self.poison.set_only_held(true);
                 self.site.store(site.0, Ordering::Relaxed);
                 return Ok(MutexGuard { lock: self, made: rt.led_mark(), not_send: PhantomData });
@@ -124,8 +124,8 @@ impl<T: ?Sized> Mutex<T> {
 
     /// Whether nothing is to be found out where the run is led: nobody panics, or has.
     #[inline(always)]
-    fn is_plain(&self) -> bool {
-        self.poison.is_clear() && !std::thread::panicking()
+    fn is_plain(&self, rt: Rt) -> bool {
+        self.poison.is_clear() && !rt.unwinds()
     }
 
     /// Whether it is taken by rote where the run is led to a point of a task that goes on with it.
@@ -141,7 +141,7 @@ impl<T: ?Sized> Mutex<T> {
             // It was free before, and nobody panicked.
             rt.stray();
         }
-        let goes_on = self.is_plain() && rt.goes_on_by_rote(Kind::Lock, id, site);
+        let goes_on = self.is_plain(rt) && rt.goes_on_by_rote(Kind::Lock, id, site);
         if goes_on {
             self.held_from(site);
         }
@@ -473,7 +473,7 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
         if let Some(rt) = rt::current()
             && self.made == rt.led_mark()
-            && !std::thread::panicking()
+            && !rt.unwinds()
             && rt.gives_back_by_rote()
         {
             return self.lock.poison.set_only_held(false);
