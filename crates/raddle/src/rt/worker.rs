@@ -35,6 +35,8 @@ const LONG_STEPS: u64 = 4096;
 /// Which runs these are must not depend on the carrier, and it is seldom the schedule that decides
 /// in which order a task takes its locks.
 const CLOSE_EVERY: u64 = 256;
+/// The same in a search: its runs are much like those before them, and it comes to whatever a cycle leads to. Such a run is not led.
+const CLOSE_IN_SEARCH_EVERY: u64 = 1024;
 
 pub(super) enum Command {
     Sample(Box<Plan>, Share),
@@ -271,7 +273,9 @@ impl Worker {
     fn one(&self, state: &mut Inner, plan: &Plan, run: u64, seed: u64, mut kept: Kept<'_>) -> Ended {
         self.heart.run.store(run, Ordering::Relaxed);
         let record = matches!(kept, Kept::Record);
-        let closely = record || run.is_power_of_two() || run.is_multiple_of(CLOSE_EVERY);
+        let searched = matches!(kept, Kept::Log(..));
+        let every = if searched { CLOSE_IN_SEARCH_EVERY } else { CLOSE_EVERY };
+        let closely = record || run.is_power_of_two() || run.is_multiple_of(every);
         state.engine.analysis_mut().closely = closely;
         // What is worth more than its numbers is run again, and recorded.
         state.engine.only_count_decisions(!record);

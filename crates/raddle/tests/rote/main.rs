@@ -393,11 +393,11 @@ fn nearly_all_runs_are_led() {
         tasks.into_iter().for_each(|task| task.join().unwrap());
     };
     let (mut by_rote, mut whole) = (target(body), Whole(target(body)));
-    let (found, expected) = (search(&mut by_rote, "odpor", 1100), search(&mut whole, "odpor", 1100));
-    assert_eq!((by_rote.strayed_runs(), found.len()), (0, 1100));
+    let (found, expected) = (search(&mut by_rote, "odpor", 3100), search(&mut whole, "odpor", 3100));
+    assert_eq!((by_rote.strayed_runs(), found.len()), (0, 3100));
     assert!(found == expected, "not all runs are told the same");
-    let closely = (0..1100u64).filter(|run| run.is_power_of_two() || run % 256 == 0).count() as u64;
-    assert_eq!(by_rote.led_runs(), 1100 - closely);
+    let closely = (0..3100u64).filter(|run| run.is_power_of_two() || run % 1024 == 0).count() as u64;
+    assert_eq!(by_rote.led_runs(), 3100 - closely);
 }
 
 #[test]
