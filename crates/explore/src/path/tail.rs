@@ -24,11 +24,13 @@ impl Awaited {
 
     fn note(&mut self, op: &Op) {
         let object = op.object.index();
-        if self.seen.len() <= object {
-            self.seen.resize(object + 1, 0);
+        match self.seen.get_mut(object) {
+            Some(seen) => self.count += usize::from(core::mem::replace(seen, self.run) != self.run),
+            None => {
+                self.seen.resize(object + 1, 0);
+                self.note(op);
+            }
         }
-        self.count += usize::from(self.seen[object] != self.run);
-        self.seen[object] = self.run;
     }
 
     fn has(&self, object: ObjectId) -> bool {
