@@ -500,6 +500,9 @@ impl Path {
     pub(crate) fn write_steps(&self, count: usize, steps: &mut Vec<Step>) {
         // Steps that led it may leave open what they choose.
         let led = if self.choices.is_empty() { steps.len() } else { 0 };
+        if count <= led {
+            return steps.truncate(count);
+        }
         steps.resize_with(count, Step::default);
         for (number, step) in steps.iter_mut().enumerate().skip(led) {
             step.task = self.names[self.stops[number].task.index()];
