@@ -40,7 +40,8 @@ impl Sizes {
     /// That branch is left for good, after so many runs.
     pub(crate) fn end(&mut self, depth: usize, runs: u64) {
         let Some(depth) = self.depths.get_mut(depth) else { return };
-        let size = runs.saturating_sub(depth.begun) as f64;
+        // Signed numbers become such in one instruction, and nobody makes so many runs.
+        let size = runs.saturating_sub(depth.begun) as i64 as f64;
         depth.branches += 1.0;
         depth.runs += size;
         depth.squares += size * size;

@@ -66,7 +66,7 @@ pub struct Stop {
 }
 
 /// Number of names that are told apart at first sight.
-const LIKELY: usize = 32;
+const LIKELY: usize = 128;
 
 /// An earlier step, or none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,7 +118,7 @@ pub struct Path {
     /// Stable name of each task.
     pub names: Vec<u64>,
     // Which task may have a name, by the last bits of that: it is looked up for everybody who sleeps.
-    likely: [u32; LIKELY],
+    likely: Vec<u32>,
     // What the tasks that were alive at the end were about to do.
     pending: Vec<(TaskId, Op)>,
     births: Vec<Birth>,
@@ -324,11 +324,16 @@ impl Path {
 
     /// The latest step before the step `below` that `pending` races with: they conflict, and nothing else leads
     /// from the one to the other.
-    #[inline]
+    #[inline(always)]
     pub fn rival(&self, pending: &Pending, below: usize) -> Option<usize> {
         if pending.step == Some(below) {
             return self.stops[below].rival.get();
         }
+        self.further_rival(pending, below)
+    }
+
+    /// The same for one that is not the latest.
+    fn further_rival(&self, pending: &Pending, below: usize) -> Option<usize> {
         match pending.step.and_then(|step| self.simple_rival(step, below)) {
             Some(rival) => rival.get(),
             None => self.any_rival(pending, below),
@@ -495,6 +500,9 @@ impl Path {
     pub(crate) fn write_steps(&self, count: usize, steps: &mut Vec<Step>) {
         // Steps that led it may leave open what they choose.
         let led = if self.choices.is_empty() { steps.len() } else { 0 };
+        if count <= led {
+            return steps.truncate(count);
+        }
         steps.resize_with(count, Step::default);
         for (number, step) in steps.iter_mut().enumerate().skip(led) {
             step.task = self.names[self.stops[number].task.index()];
@@ -506,8 +514,9 @@ impl Path {
     /// The task with this name.
     #[inline]
     pub fn task(&self, name: u64) -> Option<TaskId> {
-        let likely = self.likely[name as usize % LIKELY];
-        if self.names.get(likely as usize) == Some(&name) {
+        if let Some(&likely) = self.likely.get(name as usize % LIKELY)
+            && self.names.get(likely as usize) == Some(&name)
+        {
             return Some(TaskId(likely));
         }
         self.names.iter().position(|&known| known == name).map(|index| TaskId(index as u32))
@@ -517,6 +526,7 @@ impl Path {
     fn name_tasks(&mut self, names: &[u64]) {
         self.names.clear();
         self.names.extend_from_slice(names);
+        self.likely.resize(LIKELY, 0);
         for (task, &name) in names.iter().enumerate() {
             self.likely[name as usize % LIKELY] = task as u32;
         }

@@ -445,6 +445,10 @@ impl<S: Search> Searcher for Core<S> {
     fn shared_steps(&self, worker: usize) -> usize {
         self.assigned[worker].shared
     }
+
+    fn asked(&self, worker: usize) -> Arc<Plan> {
+        self.assigned[worker].plan.clone()
+    }
 }
 
 impl<S: Search> Explorer for Systematic<S> {

@@ -204,6 +204,9 @@ pub trait Searcher: Any + Send {
     /// So many first steps of the run that the worker was asked for are those of its run before: nobody need compare
     /// them.
     fn shared_steps(&self, worker: usize) -> usize;
+
+    /// What the worker was asked to run last.
+    fn asked(&self, worker: usize) -> Arc<Plan>;
 }
 
 /// A run of a search.
@@ -217,13 +220,18 @@ pub struct SearchRun {
 
 impl SearchRun {
     /// The run that a searcher has just learned from.
-    #[inline]
+    #[inline(always)]
     pub fn new(plan: &Plan, digest: &Digest, trace: &Trace) -> SearchRun {
         let dull = matches!(digest.verdict, Verdict::Finished | Verdict::Cut);
-        let again = (!dull || !digest.learned.races.is_empty())
-            .then(|| Box::new(as_taken(plan, trace).unwrap_or_else(|| plan.clone())));
+        let again = (!dull || !digest.learned.races.is_empty()).then(|| again(plan, trace));
         SearchRun { told: Told::new(digest), again }
     }
+}
+
+/// A plan that repeats a run, as far as it is known what it did.
+#[cold]
+fn again(plan: &Plan, trace: &Trace) -> Box<Plan> {
+    Box::new(as_taken(plan, trace).unwrap_or_else(|| plan.clone()))
 }
 
 /// Some runs of a search.

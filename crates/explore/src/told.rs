@@ -40,8 +40,13 @@ impl Told {
     pub fn new(digest: &Digest) -> Told {
         match Brief::of(digest) {
             Some(brief) => Told::Brief(brief),
-            None => Told::Whole(Box::new(digest.clone())),
+            None => Told::whole(digest),
         }
+    }
+
+    #[cold]
+    fn whole(digest: &Digest) -> Told {
+        Told::Whole(Box::new(digest.clone()))
     }
 
     /// Number of the run within the campaign.

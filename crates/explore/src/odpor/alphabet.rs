@@ -167,13 +167,18 @@ impl Alphabet {
     }
 
     /// How a step relates to another that comes next. `known` is the number of objects that both runs have in common.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn relation(&self, one: LetterId, other: LetterId, known: u32) -> Relation {
         let [row, column] = [one, other].map(|letter| letter.0 as usize);
         match self.relations.get(row) {
             Some(row) if column < FEW => row[column],
-            _ => self.get(one).relation(self.get(other), known),
+            _ => self.find_relation(one, other, known),
         }
+    }
+
+    #[inline(never)]
+    fn find_relation(&self, one: LetterId, other: LetterId, known: u32) -> Relation {
+        self.get(one).relation(self.get(other), known)
     }
 }
 

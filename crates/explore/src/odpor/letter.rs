@@ -82,7 +82,8 @@ impl Letter {
 
     /// As a plan names it.
     pub(crate) fn step(&self) -> Step {
-        Step { task: self.task, choices: self.choices().to_vec() }
+        let choices = self.more.as_ref().map_or(Vec::new(), |more| more.choices.clone());
+        Step { task: self.task, choices }
     }
 
     fn run(&self) -> Option<&(Arc<Origin>, u64)> {

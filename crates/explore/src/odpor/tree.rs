@@ -40,6 +40,7 @@ pub(super) enum Child {
 }
 
 impl Child {
+    #[inline]
     fn letter(self, wakeups: &Wakeups) -> LetterId {
         match self {
             Child::Waiting(step) => wakeups.letter(step),
@@ -159,6 +160,7 @@ impl Tree {
         self.node(ROOT).complete
     }
 
+    #[inline(always)]
     fn add(&mut self, parent: NodeId, place: u32) -> NodeId {
         let depth = self.node(parent).depth + 1;
         let id = self.free.pop().unwrap_or_else(|| {
@@ -289,15 +291,19 @@ impl Tree {
     }
 
     /// A run came to a state by this step, with so many objects that all runs know.
+    #[inline]
     pub(super) fn enter(&mut self, id: NodeId, by: LetterId, objects: u32) {
-        let Node { parent, place, entered, .. } = *self.node(id);
         // It chose what the sequence may have left open.
         if by.has_more() {
             self.rename(id, by);
         }
-        if entered {
-            return;
+        if !self.node(id).entered {
+            self.enter_first(id, by, objects);
         }
+    }
+
+    fn enter_first(&mut self, id: NodeId, by: LetterId, objects: u32) {
+        let Node { parent, place, .. } = *self.node(id);
         if !self.node(parent).asleep.is_empty() || place > 0 {
             let mut asleep = core::mem::take(&mut self.nodes[id as usize].asleep);
             for other in self.sleepers(parent, place as usize) {
@@ -317,6 +323,7 @@ impl Tree {
     }
 
     /// The step that leads to a state has this letter.
+    #[inline(never)]
     fn rename(&mut self, id: NodeId, by: LetterId) {
         let Node { parent, place, .. } = *self.node(id);
         if let Child::Live(letter, _) = &mut self.nodes[parent as usize].children[place as usize] {
@@ -383,19 +390,27 @@ impl Tree {
     }
 
     /// Whether nothing is left to do from a state. If so it may be gone.
+    #[inline]
     pub(super) fn settle(&mut self, id: NodeId) -> bool {
         let node = self.node(id);
-        if node.running || node.held > 0 || node.open > 0 || (node.taken as usize) < node.children.len() {
+        let waits = node.open > 0 || (node.taken as usize) < node.children.len();
+        if node.running || node.held > 0 || waits {
             return false;
         }
-        if node.complete {
-            return true;
+        if !node.complete {
+            self.complete(id);
         }
+        true
+    }
+
+    /// Nothing is left to do from a state.
+    fn complete(&mut self, id: NodeId) {
+        let node = self.node(id);
         let Node { parent, place, fresh, .. } = *node;
         self.changes.note(What::Settle, id);
         self.node_mut(id).complete = true;
         if parent == NOBODY {
-            return true;
+            return;
         }
         self.node_mut(parent).open -= 1;
         self.retained += 1;
@@ -405,7 +420,6 @@ impl Tree {
         if self.retained > 0 {
             self.sweep(parent);
         }
-        true
     }
 
     /// Nobody can do anything below a state: what waits there is left out.
@@ -423,6 +437,7 @@ impl Tree {
     }
 
     /// Whether nobody can add to a state but from below.
+    #[inline(never)]
     fn is_final(&self, mut id: NodeId) -> bool {
         loop {
             let node = self.node(id);
@@ -438,6 +453,7 @@ impl Tree {
     }
 
     /// Forgets a complete child and all below it.
+    #[inline(always)]
     fn forget(&mut self, parent: NodeId, place: u32) {
         let Tree { nodes, alphabet, free, retained, .. } = self;
         let node = &mut nodes[parent as usize];
@@ -456,6 +472,13 @@ impl Tree {
             node.children.clear();
             return node.renew();
         }
+        self.forget_all(gone);
+    }
+
+    /// The same for a state from which some steps were kept.
+    #[inline(never)]
+    fn forget_all(&mut self, gone: NodeId) {
+        let Tree { nodes, alphabet, free, retained, .. } = self;
         let (mut left, mut next) = (Vec::new(), Some(gone));
         while let Some(id) = next {
             *retained -= 1;
@@ -480,6 +503,7 @@ impl Tree {
     }
 
     /// Something that came before what is kept is done: looks what need not be kept any more.
+    #[inline(never)]
     fn sweep(&mut self, id: NodeId) {
         if !self.is_final(id) {
             return;

@@ -218,6 +218,7 @@ impl Worker {
     }
 
     /// The state before a step, which may be new.
+    #[inline(always)]
     fn enter(&self, tree: &mut Tree, number: usize) {
         if let Some(before) = number.checked_sub(1) {
             tree.enter(self.nodes[number], self.letters[before], self.path.stops[before].objects);
@@ -322,12 +323,16 @@ impl Worker {
     }
 
     /// What a task did or was about to do, with whatever it would choose elsewhere. The caller has it then.
+    #[inline]
     fn letter_of(&self, tree: &mut Tree, pending: &Pending) -> LetterId {
-        if let Some(letter) = pending.step.map(|step| self.letters[step])
-            && !letter.has_more()
-        {
-            return letter;
+        match pending.step.map(|step| self.letters[step]) {
+            Some(letter) if !letter.has_more() => letter,
+            _ => self.new_letter_of(tree, pending),
         }
+    }
+
+    #[inline(never)]
+    fn new_letter_of(&self, tree: &mut Tree, pending: &Pending) -> LetterId {
         let (name, op) = (self.path.names[pending.task.index()], self.path.stable(&pending.op));
         match self.announcement(pending.task, self.path.end(pending)) {
             None => tree.alphabet.plain_id(name, &op),
@@ -341,7 +346,7 @@ impl Worker {
     /// The steps after `earlier` that do not depend on it, and then `later`, are a sequence that must be taken
     /// from the state before `earlier`. Nothing is added if a sleeping step covers it. Of the steps only
     /// those are kept that lead to the last one, or to what wakes a sleeper: the others come by themselves.
-    #[inline]
+    #[inline(always)]
     fn reverse(
         &mut self,
         tree: &mut Tree,
@@ -350,12 +355,12 @@ impl Worker {
         trace: &Trace,
     ) -> Cause {
         self.reach(tree, earlier);
-        if let Some(cause) = self.reverse_to(tree, earlier, later, last) {
-            return cause;
+        loop {
+            match self.reverse_to(tree, earlier, later, last) {
+                Some(cause) => return cause,
+                None => self.grow_tail(tree, trace),
+            }
         }
-        self.grow_tail(tree, trace);
-        let cause = self.reverse_to(tree, earlier, later, last);
-        cause.expect("raddle bug: nothing is left out of a run")
     }
 
     /// The same if it can be told without what is left out of the run.
@@ -460,9 +465,15 @@ impl Worker {
             }
         }
         if !trace.pending.is_empty() {
-            let left: Vec<Pending> = self.path.left().collect();
-            left.iter().for_each(|later| self.reverse_new(tree, later, plan, trace));
+            self.reverse_left(tree, plan, trace);
         }
+    }
+
+    /// The same for what was left to be done at the end of the run.
+    #[inline(never)]
+    fn reverse_left(&mut self, tree: &mut Tree, plan: &Plan, trace: &Trace) {
+        let left: Vec<Pending> = self.path.left().collect();
+        left.iter().for_each(|later| self.reverse_new(tree, later, plan, trace));
     }
 
     /// A pair of steps that led the run was looked at in the run in which its second was new; what this run
@@ -529,6 +540,7 @@ impl Worker {
     }
 
     /// Adds the reversals of what was done or announced first in this run.
+    #[inline(always)]
     fn reverse_new(&mut self, tree: &mut Tree, later: &Pending, plan: &Plan, trace: &Trace) {
         self.scratch.rivals.clear();
         let (mut below, mut name) = (self.path.end(later), None);

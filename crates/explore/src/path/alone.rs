@@ -5,8 +5,7 @@ use super::clocks::Clocks;
 use super::growth::{NOTHING, New, closes};
 use super::{Earlier, Path, Stop, covers, is_simple};
 use core::num::NonZeroU32;
-use raddle_model::trace::Picked;
-use raddle_model::{Access, Event, Kind, ObjectId, Op, TaskId, Trace};
+use raddle_model::{Access, Kind, Op, TaskId, Trace};
 
 /// What a task did at a step, in this run or in one before.
 #[derive(Clone, Copy, Debug)]
@@ -49,30 +48,6 @@ impl Habit {
     }
 }
 
-/// The points that are left, and what happened there.
-#[derive(Clone, Copy)]
-struct Points<'a> {
-    picks: &'a [Picked],
-    events: &'a [Event],
-    /// The first event that belongs to none of them.
-    after: usize,
-}
-
-impl<'a> Points<'a> {
-    /// The event of the first one, and whether it has given back what it took, if that is all that happened up to the next
-    /// one. What else is done on the way to a point is left to the general way.
-    #[inline(always)]
-    fn first(&self) -> Option<(&'a Event, bool)> {
-        let begin = self.picks.first()?.event as usize;
-        let end = self.picks.get(1).map_or(self.after, |next| next.event as usize);
-        let event = self.events.get(begin)?;
-        if end == begin + 1 {
-            return Some((event, false));
-        }
-        (end == begin + 2 && closes(&self.events[begin..])).then_some((event, true))
-    }
-}
-
 impl Path {
     /// Pushes the steps from `number` on, up to the one with the number `end`, that are such ones, as [`Path::push`] does. The
     /// number of the first that may not be, or of the one after the last.
@@ -83,10 +58,21 @@ impl Path {
         }
         let choices_at = self.choices.len() as u32;
         let Path { stops, clocks, by_task, by_object, births, habits, .. } = self;
-        let picks = trace.log.picks.get(number - 1..end - 1).unwrap_or_default();
-        let after = trace.log.picks.get(end - 1).map_or(trace.events.len(), |next| next.event as usize);
-        let mut points = Points { picks, events: &trace.events, after };
-        while let Some((event, closed)) = points.first() {
+        let (picks, events) = (&trace.log.picks, &trace.events);
+        let after = picks.get(end - 1).map_or(events.len(), |next| next.event as usize);
+        let picks = picks.get(number - 1..end - 1).unwrap_or_default();
+        // What there is room for is written where it stays.
+        stops.reserve(picks.len());
+        let mut next = picks.first().map_or(after, |first| first.event as usize);
+        for (place, picked) in picks.iter().enumerate() {
+            let begin = next;
+            next = picks.get(place + 1).map_or(after, |next| next.event as usize);
+            let Some(event) = events.get(begin) else { break };
+            // What else is done on the way to a point is left to the general way.
+            let closed = next != begin + 1;
+            if closed && (next != begin + 2 || !closes(&events[begin..])) {
+                break;
+            }
             let (task, object) = (event.task, event.op.object);
             let (own, habits) = (&mut by_task[task.index()], &habits[task.index()]);
             let index = own.len();
@@ -119,11 +105,14 @@ impl Path {
                     clock = clocks.push_joined(clock, theirs.clock(), task, steps);
                 }
             }
+            if stops.len() == stops.capacity() {
+                break;
+            }
             stops.push(Stop {
                 op: event.op,
                 outcome: event.outcome,
                 task,
-                objects: points.picks[0].objects,
+                objects: picked.objects,
                 index: index as u32,
                 clock_at: clock.start as u32,
                 clock_end: clock.end as u32,
@@ -141,17 +130,7 @@ impl Path {
             });
             own.push(number);
             accesses.push(number, habit.writes);
-            points.picks = &points.picks[1..];
             number += 1;
-            if habit.covers && points.picks.first().is_some_and(|next| goes_on(trace, next, task, object)) {
-                let more = push_more(stops, &habits[index + 1..], &mut points);
-                own.extend(number..number + more);
-                accesses.all.extend(number..number + more);
-                // All but the last cover.
-                let writes = stops.last().is_some_and(|last| last.writes);
-                accesses.writes.extend(number..number + more - usize::from(!writes));
-                number += more;
-            }
         }
         number
     }
@@ -180,12 +159,6 @@ impl Path {
     }
 }
 
-/// Whether a task goes on with the same object at its next point.
-#[inline(always)]
-fn goes_on(trace: &Trace, next: &Picked, task: TaskId, object: ObjectId) -> bool {
-    trace.events.get(next.event as usize).is_some_and(|event| event.task == task && event.op.object == object)
-}
-
 /// A step that writes all of an object, of which these are the steps, gets to know those since the last one that did the same. The latest that it
 /// did not know of; none if they are not that simple.
 #[inline(never)]
@@ -209,31 +182,6 @@ fn meet_readers(stops: &[Stop], clocks: &mut Clocks, steps: &[usize], new: &mut 
     Some(rival)
 }
 
-/// Pushes the steps with which the task of the last one, which writes all of its object, goes on with that: it meets nobody there but
-/// itself. They are listed by the caller, together. How many they are.
-#[inline(never)]
-fn push_more(stops: &mut Vec<Stop>, habits: &[Habit], points: &mut Points<'_>) -> usize {
-    let Some(&last) = stops.last() else { return 0 };
-    let first = stops.len();
-    let mut next = Stop { clocks_at: last.clocks_at.max(last.clock_end), rival: Earlier::NONE, ..last };
-    for habit in habits {
-        let Some((event, closed)) = points.first() else { break };
-        let same = event.task == last.task && event.op.object == last.op.object && next.covers;
-        if !same || !habit.is_alone(&event.op) {
-            break;
-        }
-        (next.op, next.outcome, next.objects) = (event.op, event.outcome, points.picks[0].objects);
-        (next.writes, next.covers, next.simple) = (habit.writes, habit.covers, habit.simple);
-        (next.closed, next.called) = (closed, habit.called);
-        next.before = Earlier(stops.len() as u32 - 1);
-        next.index += 1;
-        next.place += 1;
-        stops.push(next);
-        points.picks = &points.picks[1..];
-    }
-    stops.len() - first
-}
-
 impl Stop {
     /// What it was called when its task did the same before.
     #[inline]
@@ -247,7 +195,8 @@ mod tests {
     use super::*;
     use crate::path::clocks::Lane;
     use crate::path::{Chain, Pending, hides};
-    use raddle_model::{Dice, Mode, ObjectId, Order, Outcome, Rng, SiteId, Span};
+    use raddle_model::trace::Picked;
+    use raddle_model::{Dice, Event, Mode, ObjectId, Order, Outcome, Rng, SiteId, Span};
 
     const KINDS: [Kind; 6] = [Kind::Load, Kind::Store, Kind::Rmw, Kind::Lock, Kind::Unlock, Kind::Lock];
 

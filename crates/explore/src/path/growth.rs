@@ -76,10 +76,9 @@ impl Path {
         let is_taken = |picked: &Picked| (picked.event as usize) < trace.events.len();
         let all = picks.last().is_none_or(is_taken);
         self.length = 1 + if all { picks.len() } else { picks.partition_point(is_taken) };
-        let front =
-            if least < self.length { self.find_tail(trace, self.length).max(least) } else { self.length };
+        let front = if least < self.length { self.find_tail(trace, self.length, least) } else { self.length };
         self.grow(trace, front);
-        if front < self.length && (self.peeks || !self.is_calm(trace)) {
+        if front < self.length && (self.peeks || self.knows_memory || !self.is_calm(trace)) {
             self.grow_tail(trace);
         }
     }

@@ -228,6 +228,10 @@ impl Path {
     /// a one.
     pub(crate) fn any_new_beside(&self, earlier: usize, mut is: impl FnMut(usize) -> bool) -> bool {
         self.by_task.iter().any(|own| {
+            // Few have any.
+            if own.last().is_none_or(|&last| last < self.kept) {
+                return false;
+            }
             let new = own[own.partition_point(|&step| step < self.kept)..].iter();
             // What comes after one that depends on it does so, too.
             new.take_while(|&&step| !self.ordered(earlier, step)).any(|&step| is(step))

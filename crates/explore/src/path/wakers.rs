@@ -70,12 +70,18 @@ impl Path {
                 break;
             }
             let stop = &self.stops[step];
-            if (stop.simple || stop.op.conflicts(op)) && !self.ordered(earlier, step) {
+            if (stop.simple || conflicts(&stop.op, op)) && !self.ordered(earlier, step) {
                 return Some(step);
             }
         }
         own
     }
+}
+
+/// What is hardly ever asked is not made ready for.
+#[cold]
+fn conflicts(one: &Op, other: &Op) -> bool {
+    one.conflicts(other)
 }
 
 /// Number of steps of a list that are not after `earlier`. Searches mostly ask for what was not long ago.

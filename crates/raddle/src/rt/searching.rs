@@ -35,8 +35,8 @@ pub(super) struct Searching {
     over: bool,
     /// The numbers that runs may still get.
     numbers: Range<u64>,
-    /// What each worker is at.
-    under_way: Vec<Option<Assignment>>,
+    /// The number of the run that each worker is at.
+    under_way: Vec<Option<u64>>,
     /// Runs that met objects of others, to be done when nothing goes on beside them.
     given_back: Vec<Assignment>,
     /// Whether nothing more is to be begun.
@@ -107,8 +107,7 @@ impl Shared {
             }
             if let Some(back) = searching.given_back.pop() {
                 let assignment = Assignment { several: false, ..back };
-                let worker = assignment.worker;
-                searching.under_way[worker] = Some(assignment.clone());
+                searching.under_way[assignment.worker] = Some(assignment.number);
                 return Some(assignment);
             }
             if searching.numbers.is_empty() {
@@ -118,9 +117,8 @@ impl Shared {
                 Ask::Run(plan) => {
                     let number = searching.numbers.next()?;
                     let shared = searching.search.as_ref()?.shared_steps(worker);
-                    let assignment = Assignment { worker, plan, number, several: searching.several, shared };
-                    searching.under_way[worker] = Some(assignment.clone());
-                    return Some(assignment);
+                    searching.under_way[worker] = Some(number);
+                    return Some(Assignment { worker, plan, number, several: searching.several, shared });
                 }
                 Ask::Wait => {
                     let left = CHUNK_TIME.saturating_sub(begun.elapsed());
@@ -174,10 +172,13 @@ impl Shared {
     }
 
     /// A worker's run met objects of another.
-    pub(super) fn give_back(&self, worker: usize) {
+    pub(super) fn give_back(&self, assignment: Assignment) {
         let mut searching = self.lock();
-        let assignment = searching.under_way[worker].take();
-        searching.given_back.extend(assignment);
+        // Unless it was given up as hanging meanwhile.
+        let number = assignment.number;
+        if searching.under_way[assignment.worker].take_if(|run| *run == number).is_some() {
+            searching.given_back.push(assignment);
+        }
         searching.stop = true;
         self.told.notify_all();
     }
@@ -203,7 +204,10 @@ impl Searching {
         // One that is alone may do the runs of others.
         let alone = || self.under_way.iter().position(Option::is_some);
         let Some(worker) = (if self.several { Some(carrier) } else { alone() }) else { return false };
-        let Some(Assignment { plan, number, .. }) = self.under_way[worker].take() else { return false };
+        let (Some(number), Some(search)) = (self.under_way[worker].take(), &self.search) else {
+            return false;
+        };
+        let plan = search.asked(worker);
         let digest = digest(&plan, number);
         self.learn(worker, &plan, &digest, &Trace::default());
         true

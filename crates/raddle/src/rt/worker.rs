@@ -218,7 +218,7 @@ impl Worker {
             let digest = digest(state, &plan, number, plan.seed, ended);
             state.engine.policy_mut().let_go();
             if state.shared && several {
-                search.give_back(worker);
+                search.give_back(Assignment { worker, plan, number, several, shared });
                 break;
             }
             state.engine.write_search_trace(trace);

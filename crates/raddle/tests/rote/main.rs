@@ -220,6 +220,10 @@ impl Searcher for Listening {
     fn shared_steps(&self, worker: usize) -> usize {
         self.search.shared_steps(worker)
     }
+
+    fn asked(&self, worker: usize) -> Arc<Plan> {
+        self.search.asked(worker)
+    }
 }
 
 /// A target that records every run from its beginning: it has no way of its own to search.
