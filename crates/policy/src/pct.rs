@@ -27,6 +27,27 @@ struct Place {
     level: i64,
 }
 
+/// A step, and how far whoever has just run falls after it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Change(u64);
+
+impl Change {
+    fn new(step: u32, level: u32) -> Change {
+        Change(u64::from(step) << 32 | u64::from(level))
+    }
+
+    fn step(self) -> u64 {
+        self.0 >> 32
+    }
+
+    fn level(self) -> i64 {
+        (self.0 & u64::from(u32::MAX)).cast_signed()
+    }
+}
+
+/// More of them are sorted in the usual way.
+const FEW_CHANGES: usize = 4;
+
 /// Runs the task of the highest priority.
 #[derive(Clone, Debug)]
 pub struct Pct<D = Rng> {
@@ -44,8 +65,8 @@ pub struct Pct<D = Rng> {
     tasks: usize,
     // The number of events of a task when it last gave way, plus one.
     gave_way: Vec<u32>,
-    // Step and level, the next one last.
-    changes: Vec<(u32, i64)>,
+    // The next one last.
+    changes: Vec<Change>,
     step: u64,
     bottom: i64,
     last: Option<TaskId>,
@@ -80,11 +101,35 @@ impl<D: Dice> Pct<D> {
 
     fn begin(&mut self) {
         self.begun = true;
-        for level in 1..i64::from(self.depth.max(1)) {
+        for level in 1..self.depth.max(1) {
             let step = self.dice.below(self.length) + 1;
-            self.changes.push((step, level));
+            self.changes.push(Change::new(step, level));
         }
-        self.changes.sort_unstable_by(|a, b| b.cmp(a));
+        self.sort_changes();
+        self.due = self.next_due();
+    }
+
+    /// The next one comes last.
+    #[inline]
+    fn sort_changes(&mut self) {
+        let changes = &mut self.changes[..];
+        if changes.len() > FEW_CHANGES {
+            return changes.sort_unstable_by(|a, b| b.cmp(a));
+        }
+        // Which of two comes first is a matter of chance, so nothing branches on it.
+        for end in (1..changes.len()).rev() {
+            for at in 0..end {
+                let (one, other) = (changes[at], changes[at + 1]);
+                (changes[at], changes[at + 1]) = (one.max(other), one.min(other));
+            }
+        }
+    }
+
+    /// The next step before which there is something to do.
+    #[inline]
+    fn next_due(&self) -> u64 {
+        let change = self.changes.last().map_or(u64::MAX, |change| change.step());
+        change.min(self.row_begin + self.row_max() + 1)
     }
 
     /// Puts `place` at `at`. Others are moved one by one, since they are few as a rule.
@@ -244,18 +289,17 @@ impl<D: Dice> Pct<D> {
     /// The last step is over: falls if it was a change point, or if its task does not stop.
     fn after_step(&mut self) {
         let Some(last) = self.last else { return };
-        while let Some(&(step, level)) = self.changes.last()
-            && u64::from(step) <= self.step
+        while let Some(&change) = self.changes.last()
+            && change.step() <= self.step
         {
             self.changes.pop();
-            self.fall(last, level);
+            self.fall(last, change.level());
         }
         if self.step - self.row_begin > self.row_max() {
             self.row_begin = self.step;
             self.fall_to_the_bottom(last);
         }
-        let change = self.changes.last().map_or(u64::MAX, |&(step, _)| u64::from(step));
-        self.due = change.min(self.row_begin + self.row_max() + 1);
+        self.due = self.next_due();
     }
 }
 
@@ -355,13 +399,15 @@ impl<D: Dice> Policy for Pct<D> {
         self.restart(seed);
         let Some(main) = last else { return };
         self.welcome(1);
-        while let Some(&(step, level)) = self.changes.last()
-            && u64::from(step) < steps
+        while let Some(&change) = self.changes.last()
+            && change.step() < steps
         {
             self.changes.pop();
-            self.fall(main, level);
+            self.fall(main, change.level());
         }
         (self.step, self.row_begin, self.last) = (steps, steps, last);
         self.knows_above = false;
+        // What is due is found out at the next step.
+        self.due = 0;
     }
 }
