@@ -358,7 +358,10 @@ impl Worker {
         loop {
             match self.reverse_to(tree, earlier, later, last) {
                 Some(cause) => return cause,
-                None => self.grow_tail(tree, trace),
+                None => {
+                    assert!(!self.path.is_whole(), "raddle bug: nothing is left out of a run");
+                    self.grow_tail(tree, trace);
+                }
             }
         }
     }
