@@ -13,7 +13,8 @@ use raddle_explore::explorer::explorer;
 use raddle_explore::{Exhausted, Limits, campaign};
 use raddle_model::plan::Steps;
 use raddle_model::{Plan, Tail};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// No body takes that long without an operation, whatever else the machine does.
@@ -34,6 +35,9 @@ pub(crate) struct Args {
     /// Runs of the search whose memory is watched; 0 to leave that out
     #[arg(long, value_name = "N", default_value_t = 200_000)]
     memory_runs: u64,
+    /// Watch the memory of this body alone, and nothing else: each has a process of its own
+    #[arg(long, value_name = "BODY", hide = true)]
+    memory_of: Option<String>,
     /// For people or for tools
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -59,10 +63,10 @@ struct Row {
     search_share: f64,
 }
 
-/// Of the process, which has done all the rows above.
-#[derive(Debug, Serialize)]
+/// Of a process that has done nothing else.
+#[derive(Debug, Serialize, Deserialize)]
 struct Memory {
-    body: &'static str,
+    body: String,
     runs: u64,
     peak_bytes: u64,
     seconds: f64,
@@ -106,6 +110,17 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
             "raddle: this build is not optimized: take figures with cargo run --release -- bench search"
         );
     }
+    if let Some(name) = &args.memory_of {
+        let body = ENDLESS.iter().find(|(known, _)| known == name);
+        let (_, body) = body.ok_or_else(|| {
+            Problem::new(
+                format!("there is no body `{name}`"),
+                "`--memory-of` takes one of those that the bench prints",
+            )
+        })?;
+        output::print_line(&json(&peak(name, *body, &args.strategy, args.memory_runs)?));
+        return Ok(Exit::NothingFound);
+    }
     let bar = progress::bar(BODIES.len() as u64 + 1, "bench search");
     let mut bodies = Vec::new();
     for (name, body) in BODIES {
@@ -115,16 +130,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     }
     bar.set_message("memory");
     let mut memory = Vec::new();
-    for (name, body) in ENDLESS.into_iter().filter(|_| args.memory_runs > 0) {
-        memory.push(peak(name, body, &args.strategy, args.memory_runs)?);
+    for (name, _) in ENDLESS.into_iter().filter(|_| args.memory_runs > 0) {
+        memory.push(peak_alone(name, args)?);
     }
     bar.finish_and_clear();
     let results = Results { schema: "raddle.bench.search.v1", strategy: &args.strategy, bodies, memory };
     match args.format {
         Format::Human => output::print(&text(&results)),
-        Format::Json => {
-            output::print_line(&serde_json::to_string(&results).expect("raddle bug: json of plain values"))
-        }
+        Format::Json => output::print_line(&json(&results)),
     }
     Ok(Exit::NothingFound)
 }
@@ -144,9 +157,27 @@ fn row(name: &'static str, body: Body, strategy: &str, time: Duration) -> Result
     })
 }
 
-fn peak(name: &'static str, body: Body, strategy: &str, runs: u64) -> Result<Memory, Problem> {
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("raddle bug: json of plain values")
+}
+
+/// As [`peak`], in a process of its own: what others have had before would count as well.
+fn peak_alone(name: &str, args: &Args) -> Result<Memory, Problem> {
+    let problem = |text: String| Problem::new(text, "`--memory-runs 0` leaves that out");
+    let program =
+        std::env::current_exe().map_err(|error| problem(format!("raddle is not found: {error}")))?;
+    let mut command = Command::new(program);
+    command.args(["bench", "search", "--strategy", &args.strategy, "--memory-of", name]);
+    command.args(["--memory-runs", &args.memory_runs.to_string()]);
+    let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| problem(format!("a process for {name} did not begin: {error}")))?;
+    let memory = serde_json::from_slice(&output.stdout);
+    memory.map_err(|_| problem(format!("the process that searched {name} ended with {}", output.status)))
+}
+
+fn peak(name: &str, body: Body, strategy: &str, runs: u64) -> Result<Memory, Problem> {
     let (summary, seconds) = search(body, strategy, runs, Duration::MAX)?;
-    Ok(Memory { body: name, runs: summary.progress.runs, peak_bytes: peak_bytes(), seconds })
+    Ok(Memory { body: name.to_owned(), runs: summary.progress.runs, peak_bytes: peak_bytes(), seconds })
 }
 
 fn search(
@@ -205,11 +236,11 @@ fn text(results: &Results<'_>) -> String {
         );
     }
     if !results.memory.is_empty() {
-        out += "\nmost memory that the process had after these runs\n\n";
+        out += "\nmost memory that a process had in these runs\n\n";
         let mut grid = Grid::new(["body", "runs", "seconds", "peak"]);
         for row in &results.memory {
             let peak = format!("{:.1} MB", row.peak_bytes as f64 / 1e6);
-            grid.row([row.body.to_owned(), thousands(row.runs as i64), number(row.seconds), peak]);
+            grid.row([row.body.clone(), thousands(row.runs as i64), number(row.seconds), peak]);
         }
         out += &grid.text();
     }

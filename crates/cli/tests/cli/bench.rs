@@ -43,6 +43,20 @@ fn speed_measures_every_body() {
 }
 
 #[test]
+fn search_measures_every_body() {
+    let scratch = scratch();
+    let arguments = ["bench", "search", "--slice-ms", "1", "--memory-runs", "300"];
+    let text = run(scratch.path(), &arguments).expect_code(0).out;
+    for part in ["mutex 2x25", "readers 18", "increments 9", "of 14 bodies", "readers 24"] {
+        assert!(text.contains(part), "{text}");
+    }
+    let json = run(scratch.path(), &[&arguments[..], &["--format", "json"]].concat()).expect_code(0).json();
+    assert!(json["memory"].as_array().expect("rows").iter().all(|row| row["runs"] == 300), "{json:#}");
+    let ended = run(scratch.path(), &["bench", "search", "--memory-of", "nothing"]).expect_code(2);
+    assert!(ended.err.contains("nothing"), "{}", ended.err);
+}
+
+#[test]
 fn hapset_gives_the_same_numbers_again() {
     let scratch = scratch();
     let arguments =
