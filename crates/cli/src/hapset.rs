@@ -103,5 +103,5 @@ fn json(file: &HapsetFile) -> String {
         runs: file.runs,
         pairs: pairs.collect(),
     };
-    serde_json::to_string(&line).expect("raddle bug: json of plain values")
+    output::json(&line)
 }

@@ -3,6 +3,7 @@
 use crate::problem::Problem;
 use clap::ValueEnum;
 use raddle_report::text::Style;
+use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
@@ -40,6 +41,11 @@ pub(crate) fn print(text: &str) {
 /// Prints a line to stdout.
 pub(crate) fn print_line(text: &str) {
     print(&format!("{text}\n"));
+}
+
+/// One object for tools, on one line.
+pub(crate) fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("raddle bug: json of plain values")
 }
 
 /// Most bytes of a program's output that are shown, from its beginning and from its end.

@@ -63,5 +63,5 @@ fn json() -> String {
         parameters: strategy.parameters.iter().map(|&(name, meaning)| Parameter { name, meaning }).collect(),
     });
     let line = Line { schema: "raddle.strategies.v1", strategies: strategies.collect() };
-    serde_json::to_string(&line).expect("raddle bug: json of plain values")
+    output::json(&line)
 }

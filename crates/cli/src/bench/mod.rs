@@ -3,6 +3,7 @@
 mod grid;
 mod hapset;
 mod native;
+mod process;
 mod rapos;
 mod rstest;
 mod search;

@@ -2,6 +2,7 @@
 //! with the depth of the search only. `cargo xtask bench peers` compares with others.
 
 use crate::bench::grid::{Grid, number, thousands};
+use crate::bench::process;
 use crate::output::{self, Format};
 use crate::problem::Problem;
 use crate::{Exit, progress};
@@ -14,7 +15,7 @@ use raddle_explore::{Exhausted, Limits, campaign};
 use raddle_model::plan::Steps;
 use raddle_model::{Plan, Tail};
 use serde::{Deserialize, Serialize};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// No body takes that long without an operation, whatever else the machine does.
@@ -118,7 +119,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
                 "`--memory-of` takes one of those that the bench prints",
             )
         })?;
-        output::print_line(&json(&peak(name, *body, &args.strategy, args.memory_runs)?));
+        output::print_line(&output::json(&peak(name, *body, &args.strategy, args.memory_runs)?));
         return Ok(Exit::NothingFound);
     }
     let bar = progress::bar(BODIES.len() as u64 + 1, "bench search");
@@ -137,7 +138,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     let results = Results { schema: "raddle.bench.search.v1", strategy: &args.strategy, bodies, memory };
     match args.format {
         Format::Human => output::print(&text(&results)),
-        Format::Json => output::print_line(&json(&results)),
+        Format::Json => output::print_line(&output::json(&results)),
     }
     Ok(Exit::NothingFound)
 }
@@ -157,22 +158,12 @@ fn row(name: &'static str, body: Body, strategy: &str, time: Duration) -> Result
     })
 }
 
-fn json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("raddle bug: json of plain values")
-}
-
 /// As [`peak`], in a process of its own: what others have had before would count as well.
 fn peak_alone(name: &str, args: &Args) -> Result<Memory, Problem> {
-    let problem = |text: String| Problem::new(text, "`--memory-runs 0` leaves that out");
-    let program =
-        std::env::current_exe().map_err(|error| problem(format!("raddle is not found: {error}")))?;
-    let mut command = Command::new(program);
+    let mut command = Command::new(process::me()?);
     command.args(["bench", "search", "--strategy", &args.strategy, "--memory-of", name]);
     command.args(["--memory-runs", &args.memory_runs.to_string()]);
-    let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
-    let output = output.map_err(|error| problem(format!("a process for {name} did not begin: {error}")))?;
-    let memory = serde_json::from_slice(&output.stdout);
-    memory.map_err(|_| problem(format!("the process that searched {name} ended with {}", output.status)))
+    process::read(&process::finished(&mut command, &[0])?)
 }
 
 fn peak(name: &str, body: Body, strategy: &str, runs: u64) -> Result<Memory, Problem> {

@@ -38,7 +38,7 @@ impl PanicCount {
     pub(super) fn find() -> PanicCount {
         // Without unwinding nobody comes to a point while he panics.
         if cfg!(not(panic = "unwind")) {
-            return PanicCount { hint: word(&UNKNOWN), ..PanicCount::unknown() };
+            return PanicCount::at(word(&UNKNOWN));
         }
         PanicCount::known().unwrap_or_else(PanicCount::look)
     }

@@ -1,6 +1,7 @@
 //! Whether memory and descriptors stay flat: what a campaign and the program under it hold, early and late.
 
-use super::workshop::{Workshop, read};
+use super::workshop::Workshop;
+use crate::bench::process::read;
 use crate::problem::Problem;
 use serde::Serialize;
 use std::path::Path;
@@ -34,7 +35,7 @@ pub(super) fn watch(workshop: &Workshop, runs: u64, isolation: &str) -> Result<V
     }
     let output =
         child.wait_with_output().map_err(|error| Problem::new(format!("raddle did not end: {error}"), ""))?;
-    let done = read(&output)?["runs"].as_u64().unwrap_or(0);
+    let done = read::<serde_json::Value>(&output)?["runs"].as_u64().unwrap_or(0);
     let quarter = seen.len().div_ceil(4).max(1);
     let most = |(index, part): (usize, &[[u64; 2]])| Sample {
         runs: done * ((index + 1) * quarter).min(seen.len()) as u64 / seen.len() as u64,

@@ -167,7 +167,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     match args.format {
         Format::Human => output::print(&text(&results)),
         Format::Json => {
-            output::print_line(&serde_json::to_string(&results).expect("raddle bug: json of plain values"));
+            output::print_line(&output::json(&results));
         }
     }
     Ok(Exit::NothingFound)

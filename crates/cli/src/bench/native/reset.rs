@@ -1,6 +1,7 @@
 //! Runs that are repeated in one process beside runs with processes of their own: the same program, in turns.
 
-use super::workshop::{Workshop, finished, read};
+use super::workshop::Workshop;
+use crate::bench::process::{finished, read};
 use crate::problem::Problem;
 use serde::Serialize;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
 //! The measured programs in all their builds, and the ways to run them.
 
+use crate::bench::process::{finished, me, read};
 use crate::problem::Problem;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -182,35 +183,10 @@ impl Workshop {
     ) -> Result<f64, Problem> {
         let mut best = f64::NAN;
         for _ in 0..tries {
-            let value = read(&finished(&mut command()?, &[0])?)?[figure].as_f64().unwrap_or(f64::NAN);
+            let value: serde_json::Value = read(&finished(&mut command()?, &[0])?)?;
+            let value = value[figure].as_f64().unwrap_or(f64::NAN);
             best = better(best, value);
         }
         Ok(best)
     }
-}
-
-/// The object on the last line.
-pub(super) fn read(output: &Output) -> Result<serde_json::Value, Problem> {
-    let text = String::from_utf8_lossy(&output.stdout);
-    let line = text.lines().last().unwrap_or_default();
-    serde_json::from_str(line).map_err(|error| Problem::new(format!("raddle run said {line:?}: {error}"), ""))
-}
-
-fn me() -> Result<PathBuf, Problem> {
-    std::env::current_exe().map_err(|error| Problem::new(format!("raddle does not find itself: {error}"), ""))
-}
-
-/// Runs a command to its end; any other code than those expected is a problem.
-pub(super) fn finished(command: &mut Command, codes: &[i32]) -> Result<Output, Problem> {
-    let name = Path::new(command.get_program()).display().to_string();
-    let output = command.stdin(Stdio::null()).output().map_err(|error| {
-        Problem::new(format!("{name} could not be started: {error}"), "is gcc installed?")
-    })?;
-    if output.status.code().is_some_and(|code| codes.contains(&code)) {
-        return Ok(output);
-    }
-    let said =
-        String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-    let said: String = said.chars().take(2_000).collect();
-    Err(Problem::new(format!("{name} {:?}: {}", command.get_args(), output.status), said.trim_end()))
 }

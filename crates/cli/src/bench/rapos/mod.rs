@@ -127,9 +127,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Problem> {
     results.seconds = begun.elapsed().as_secs_f64();
     match args.format {
         Format::Human => output::print(&text(args, &results)),
-        Format::Json => {
-            output::print_line(&serde_json::to_string(&results).expect("raddle bug: json of plain values"))
-        }
+        Format::Json => output::print_line(&output::json(&results)),
     }
     Ok(Exit::NothingFound)
 }
